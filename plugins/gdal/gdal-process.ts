@@ -1,6 +1,6 @@
 /**
- * The entry of a process that runs GDAL. Native code may crash, hang, or take all memory over a broken file, and no
- * thread can be kept from taking the others along: a process can be ended, from without.
+ * Entry point of the process that runs GDAL. Native code may crash, hang or exhaust memory on a malformed file, which would
+ * affect all threads of a process; a separate process can be killed.
  */
 import { readFileSync } from "node:fs";
 import { listDrivers } from "./drivers/driver-list.js";
@@ -14,7 +14,7 @@ type BareReply = GdalReply extends infer R ? (R extends GdalReply ? Omit<R, "war
 let openReading: DatasetReading | undefined;
 let warningsRead = 0;
 
-/** What GDAL put into its log since the last look: each thing once. */
+/** New lines in GDAL's log since the last call, without repetitions. */
 function newWarnings(): string[] {
   const log = process.env.CPL_LOG;
   if (!log) return [];
@@ -48,7 +48,7 @@ async function handleRequest(gdal: Gdal, request: GdalRequest): Promise<BareRepl
 }
 
 function serve(gdal: Gdal): void {
-  // Errors go to the log, where they are read from; GDAL is mute otherwise.
+  // Makes GDAL write errors and warnings to the log, which `newWarnings` reads.
   gdal.verbose();
   process.on("message", (request: GdalRequest) => {
     handleRequest(gdal, request).then(

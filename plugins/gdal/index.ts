@@ -11,7 +11,7 @@ const knownFormats: readonly Format[] = knownDrivers.map((driver) =>
 
 const matchesName = (name: string) => (format: Format) => format.id.toLowerCase() === `gdal:${name}`.toLowerCase();
 
-/** A driver that files are not recognised for: what GDAL says of it. */
+/** A driver outside the built-in list, as described by GDAL. */
 function createDriverFormat({ name, label, extensions, reads, writes }: DriverInfo): Format {
   const own = knownDrivers.find(({ driver }) => driver === name);
   const sketch = own ?? { driver: name, label, extensions: extensions.map((each) => each.toLowerCase()) };
@@ -29,7 +29,7 @@ function listMembers(): { readonly formats: readonly Format[]; readonly unavaila
   return { formats: drivers.map(createDriverFormat), unavailable: null };
 }
 
-/** Whatever the installed GDAL (gdal.org) reads: one format a driver, and this one for a driver that GDAL finds itself. */
+/** All formats of the installed GDAL (gdal.org): one per driver, and this one, for which GDAL detects the driver. */
 const gdal = defineFormat({
   apiVersion: 1,
   id: "gdal",

@@ -19,14 +19,14 @@ import { gdalEnvironment } from "./process/environment.js";
 import { toReadError } from "./process/failure.js";
 import type { GdalReply, LayerInfo } from "./process/protocol.js";
 
-/** Values of the driver's own options, and of ours. */
+/** Values of the driver's options and of the added ones. */
 export interface ReadOptionValues {
   readonly memory: number;
   readonly ids: string;
   readonly [option: string]: unknown;
 }
 
-/** How the same dataset is opened once more. */
+/** Parameters to open the dataset again in another process. */
 interface DatasetOpening {
   readonly source: Source;
   readonly path: string;
@@ -36,7 +36,7 @@ interface DatasetOpening {
   readonly scratch: string;
 }
 
-/** SQLite writes beside a database that has a log: such a one is read from a copy. */
+/** Drivers that read from a copy if the database is in WAL mode: SQLite would write files beside it. */
 const sqliteDrivers = new Set(["GPKG", "SQLite", "MBTiles"]);
 
 async function readablePath(source: Source, driver: string | null, context: ReadContext): Promise<string> {
@@ -61,7 +61,7 @@ function startConnection({ context, values, driver, scratch }: DatasetOpening): 
   });
 }
 
-/** Options that keep a driver from the network and from the input's folder, where the person says nothing else. */
+/** Default options that prevent network access and writing to the input's folder. */
 const restrictiveOptions: Readonly<Record<string, readonly string[]>> = {
   GML: ["DOWNLOAD_SCHEMA=NO", "WRITE_GFS=NO"],
   NAS: ["DOWNLOAD_SCHEMA=NO"],
@@ -92,7 +92,7 @@ async function openDataset(opening: DatasetOpening): Promise<[GdalConnection, Gd
   }
 }
 
-/** Without a place on the earth, and what a GeoPackage has for none. */
+/** Local and undefined CRS. */
 const localCrsPattern =
   /^(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b|^\w+\["Undefined (geographic|Cartesian) SRS"/i;
 
@@ -102,7 +102,7 @@ async function resolveCrs({ name, wkt }: LayerInfo, context: ReadContext): Promi
     return await context.crs.parse(wkt);
   } catch (error) {
     if (!(error instanceof GeoferryError)) throw error;
-    context.reportNotice("crs-unreadable", undefined, `the reference system of the layer "${name}" is not understood`);
+    context.reportNotice("crs-unreadable", undefined, `the CRS of the layer "${name}" cannot be parsed`);
     return null;
   }
 }
@@ -111,12 +111,7 @@ function reportReply(reply: GdalReply & { readonly kind: "rows" }, context: Read
   const { tally, rounded } = reply;
   reportWkbRepairs(tally, context);
   if (rounded > 0) {
-    context.reportLoss(
-      "int64-rounded",
-      undefined,
-      "integers beyond 2^53 came through GDAL rounded to a double",
-      rounded,
-    );
+    context.reportLoss("int64-rounded", undefined, "GDAL rounded integers beyond 2^53 to a double", rounded);
   }
 }
 
@@ -131,22 +126,21 @@ function* toBatches({ batches, unreadable }: GdalReply & { readonly kind: "rows"
   }
 }
 
-/** GDAL takes times for UTC where the file does not say what they are. */
+/** GDAL assumes UTC for times without a zone. */
 function reportAssumedZones({ fields }: LayerInfo, context: ReadContext): void {
   for (const { name, type } of fields) {
-    if (type === "datetime")
-      context.reportNotice("zone-assumed", name, "the file says no time zone: GDAL takes times for UTC");
+    if (type === "datetime") context.reportNotice("zone-assumed", name, "the file has no time zone; GDAL assumes UTC");
   }
 }
 
-/** The processes of a dataset: one that is done with a layer serves the next one. */
+/** GDAL processes of a dataset, reused for further layers. */
 class ConnectionPool {
   private readonly all = new Set<GdalConnection>();
   private readonly idle: GdalConnection[] = [];
 
   constructor(private readonly opening: DatasetOpening) {}
 
-  /** One that has the dataset open. */
+  /** Returns a process that has the dataset open. */
   async take(): Promise<GdalConnection> {
     const idle = this.idle.pop();
     if (idle) return idle;
@@ -188,7 +182,7 @@ async function createLayer(
       connection = await connections.take();
       await connection.ask({ kind: "start", layer: index, ids });
       if (utcOnlyDrivers.has(driver ?? "")) reportAssumedZones(facts, context);
-      // While the host works on what came, GDAL reads on.
+      // Prefetches the next rows while the host processes the current ones.
       let ahead = connection.ask({ kind: "rows" });
       ahead.catch(() => undefined);
       while (!done) {
@@ -222,7 +216,7 @@ async function createLayer(
   };
 }
 
-/** @param driver the driver to read with; null for whichever of the drivers takes the file that keep to it */
+/** @param driver the driver to read with; null: any that recognizes the file and follows no references */
 export function createReader(driver: string | null): ReaderModule<ReadOptionValues> {
   return {
     async open(source, values, context): Promise<Dataset> {
@@ -236,7 +230,7 @@ export function createReader(driver: string | null): ReaderModule<ReadOptionValu
         connections.giveBack(connections.add(connection));
         if (reply.layers.length === 0) {
           await connections.close();
-          throw createError("unsupported", { source: source.name, reason: `GDAL finds no layer of features in it` });
+          throw createError("unsupported", { source: source.name, reason: `GDAL finds no vector layer in it` });
         }
         const layers: Layer[] = [];
         for (const [index, facts] of reply.layers.entries())

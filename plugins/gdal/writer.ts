@@ -35,21 +35,21 @@ import { reportDifferences, reportUndeclaredCrs, reportWarning } from "./write/r
 import { type DriverTraits, type RowChunk, RowEncoder } from "./write/row-encoder.js";
 import { type TableGeometry, TableGeometryEncoder, toTableLayer } from "./write/table-geometry.js";
 
-/** Values of the driver's own options, and of ours. */
+/** Values of the driver's options and of the added ones. */
 export interface WriteOptionValues {
   readonly memory: number;
-  /** Of drivers of tables. */
+  /** For drivers of tables only. */
   readonly geometry?: TableGeometry;
   readonly [option: string]: unknown;
 }
 
-/** Options that make a driver hold what it is given, where the person says nothing else. */
+/** Default options that reduce losses. */
 const losslessOptions: Readonly<Record<string, readonly string[]>> = {
   GML: ["-dsco", "FORMAT=GML3.2"],
   CSV: ["-lco", "GEOMETRY=AS_WKT"],
 };
 
-/** The rows of one layer on their way to GDAL. */
+/** Temporary file with the rows of one layer for GDAL. */
 class RowFile {
   private size = 0;
   features = 0;
@@ -85,7 +85,7 @@ class RowFile {
     this.size += bytes.length;
   }
 
-  /** Puts the number of features into the header. */
+  /** Writes the number of features into the header. */
   async close(): Promise<void> {
     const count = Buffer.alloc(8);
     count.writeBigUInt64LE(BigInt(this.features));
@@ -127,18 +127,23 @@ class GdalAssembler implements Assembler<RowChunk> {
       file.sums[f]! += counts.sums[f]!;
       if (type === "datetime" && utcOnlyDrivers.has(facts.name)) {
         if (values > zoned)
-          context.reportLoss("zone-assumed", name, "a time without a zone was taken for UTC", values - zoned);
-        const changed = counts.shifted[f]!;
+          context.reportLoss("zone-assumed", name, "a time without a zone was written as UTC", values - zoned);
+        const changed = counts.nonUtc[f]!;
         if (changed > 0) context.reportLoss("zone-dropped", name, "a time became the same instant in UTC", changed);
       }
-      const long = counts.long[f]!;
+      const long = counts.longNumbers[f]!;
       if (long > 0) context.reportLoss("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
       if (fractions > 0 && wholeSecondDrivers.has(facts.name)) {
         context.reportLoss("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
       }
-      // GDAL's own times have no more.
-      if (counts.fine[f]! > 0 && !wholeSecondDrivers.has(facts.name)) {
-        context.reportLoss("time-rounded", name, "fractions beyond milliseconds were cut", counts.fine[f]!);
+      // GDAL's times have milliseconds.
+      if (counts.subMillisecond[f]! > 0 && !wholeSecondDrivers.has(facts.name)) {
+        context.reportLoss(
+          "time-rounded",
+          name,
+          "fractions beyond milliseconds were dropped",
+          counts.subMillisecond[f]!,
+        );
       }
       if (zoned > 0 && noTimeZoneDrivers.has(facts.name)) {
         context.reportLoss(
@@ -156,7 +161,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     for (const file of this.files) await file.close();
     const { facts, sink, context, scratch, layers } = this;
     const source = join(scratch, "layers.vrt");
-    const ids = this.settleIds();
+    const ids = this.chooseIds();
     const descriptions = await Promise.all(
       layers.map((layer, n) => this.description(layer, this.files[n]!.path, ids[n]!)),
     );
@@ -175,7 +180,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       const written = await this.connection.ask({ kind: "write", source, path, driver: facts.name, args });
       if (written.layers) reportDifferences(written.layers, layers, this.files, facts, context);
       else if (facts.reads) {
-        const example = `GDAL cannot read what its driver ${facts.name} wrote`;
+        const example = `GDAL cannot read the output of its driver ${facts.name}, so it was not checked for losses`;
         context.reportLoss("output-unreadable", undefined, example);
       }
     } catch (error) {
@@ -187,21 +192,21 @@ class GdalAssembler implements Assembler<RowChunk> {
     else await moveFolderToSink(folder, basename(path));
   }
 
-  /** What the driver should call the file: some write the name into it, or others after it. */
+  /** File name for the driver: some store the name in the file, or derive names of other files from it. */
   private fileName(): string {
     const { sink, facts } = this;
     const name = basename(sink.name.replace(/[/\\]+$/, "")).replace(/\.zip$/i, "");
     return extname(name) === "" && facts.extensions[0] !== undefined ? `${name}.${facts.extensions[0]}` : name;
   }
 
-  /** Where any layer keeps its ids, the features of the others are counted. */
-  private settleIds(): LayerDescription["ids"][] {
+  /** Chooses ids: if any layer keeps its ids, those of the others are counted. */
+  private chooseIds(): LayerDescription["ids"][] {
     const { facts, files, context } = this;
     const keeps = writerCapabilities(facts).ids !== "id";
-    const given = files.map(({ ids }) => keeps && ids.count > 0 && ids.areTaken());
+    const given = files.map(({ ids }) => keeps && ids.count > 0 && ids.canKeep());
     for (const [n, { ids }] of files.entries()) {
       if (!keeps || given[n] || ids.count === 0) continue;
-      const example = `"${this.layers[n]!.name}" has ids that are missing, stand twice or are none for ${facts.label}: its features are numbered anew`;
+      const example = `"${this.layers[n]!.name}" has ids that are missing, repeated or invalid for ${facts.label}; its features were renumbered`;
       context.reportLoss("id-changed", undefined, example, ids.count);
     }
     const otherwise = given.some(Boolean) ? "counted" : null;
@@ -232,7 +237,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     const isGiven = ownName !== undefined && given.some((option) => option.startsWith(ownName));
     const hasIds = descriptions.some(({ ids }) => ids !== null);
     const measured = descriptions.map(({ geometryType }, n) => measuredType(geometryType, layers[n]!.summary));
-    // The type holds for all layers: of several it is said only where it is that of each.
+    // `-nlt` applies to all layers, so it is set only if it is the same for each.
     const [type] = measured;
     const typed = type && measured.every((other) => other === type) ? ["-nlt", type] : [];
     return [
@@ -244,7 +249,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     ];
   }
 
-  /** A .tab has whole numbers for coordinates, as fine as the bounds are narrow: GDAL's own leave centimetres. */
+  /** A .tab stores coordinates as integers scaled to its bounds: GDAL's default bounds leave centimeters. */
   private bounds(): string[] {
     const { facts, values, layers, sink } = this;
     const extent = layers[0]?.summary?.extent;
@@ -273,7 +278,7 @@ const driverTraits = (driver: string): DriverTraits => ({
   hasFifteenDigits: fifteenDigitDrivers.has(driver),
 });
 
-/** What a driver of tables is given in place of a layer; that it does not say what coordinates are in is told here. */
+/** Converts a layer for drivers of tables, and reports that its CRS is not declared. */
 function dropGeometry(layer: TargetLayer, choice: TableGeometry, label: string, context: WriteContext): TargetLayer {
   const { crs, summary } = layer;
   const hasColumns = choice !== "none" && summary !== null && typesIn(summary).length > 0;

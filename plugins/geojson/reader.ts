@@ -28,7 +28,7 @@ type Options = OptionValues<typeof readOptions>;
 
 /** The scan result that saves other threads a scan of their own. */
 interface GeoJsonScanResult {
-  readonly survey: FileLayout;
+  readonly fileLayout: FileLayout;
   readonly name: string;
   readonly crs: Crs | null;
 }
@@ -122,7 +122,7 @@ async function scanFile(source: Source, file: SourceFile, context: ReadContext, 
     members = scanner.members;
   }
   const crs = await readCrsMember(members.crs, context);
-  return { scanResult: { survey: { ...found, members }, name: layerNameOf(members, source.name), crs }, scan };
+  return { scanResult: { fileLayout: { ...found, members }, name: layerNameOf(members, source.name), crs }, scan };
 }
 
 function layerNameOf(members: TopLevelMembers, path: string): string {
@@ -174,7 +174,7 @@ class GeoJsonLayer implements Layer {
       if (!isSilent) this.noticeAround(this.known);
       return;
     }
-    const { start, layout, mark } = this.scanResult.survey;
+    const { start, layout, mark } = this.scanResult.fileLayout;
     const { skipErrors } = this.context;
     const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
     const scanner = new BracketScanner(this.file, ends ? { ...settings, ends } : settings);
@@ -257,16 +257,16 @@ class GeoJsonLayer implements Layer {
     onBytesScanned,
   }: SummaryRequest): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
-    const { layout } = this.scanResult.survey;
+    const { layout } = this.scanResult.fileLayout;
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || needsExtent || !isUsual || this.options.fid !== undefined) return null;
     const skim = new SchemaScan(this.file, this.splitSize, silentReporter, unchangedExtent, this.context.signal);
-    const splits = this.split((start, opens) => skim.walker.end(start, opens), true);
+    const splits = this.split((start, opens) => skim.splitFinder.end(start, opens), true);
     return skim.summary(splits, onBytesScanned);
   }
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
-    const { mark, layout, members } = this.scanResult.survey;
+    const { mark, layout, members } = this.scanResult.fileLayout;
     // In a FeatureCollection, the member of the collection applies.
     const crs = layout === "documents" ? undefined : members.crs;
     const settings = { source: this.source.name, mark, idField: this.options.fid, crs, before: { ...passed } };

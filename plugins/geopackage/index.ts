@@ -26,7 +26,7 @@ export const readOptions = {
 } as const;
 
 export const writeOptions = {
-  version: { type: "choice", choices: ["1.4", "1.2"], default: "1.4", help: "Version of the standard to write by" },
+  version: { type: "choice", choices: ["1.4", "1.2"], default: "1.4", help: "Version of the standard" },
   fid: {
     type: "text",
     help: "Name of the column with the feature ids, unless a field has it; else as in the input, or fid",
@@ -41,8 +41,8 @@ export const writeOptions = {
 const hasExtension = (name: string): boolean => /\.gpkg$/i.test(name);
 
 /**
- * An SQLite database with a GeoPackage's application id, or with the table that only GeoPackages have in what the head
- * shows of its schema. Any other one is read for a GeoPackage only where it is called one.
+ * "yes" for an SQLite database with a GeoPackage application id, or with `gpkg_contents` in the part of its schema that
+ * the head contains. Any other SQLite database needs the extension.
  */
 function identify(head: Buffer, source: { readonly name: string }): Confidence {
   if (!isSqlite(head)) return hasExtension(source.name) ? "maybe" : "no";

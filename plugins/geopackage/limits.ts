@@ -1,2 +1,2 @@
-/** SQLite takes up to 2000 columns; two are the key and the geometry. */
+/** SQLITE_MAX_COLUMN is 2000; the key and the geometry take two. */
 export const maxFields = 1998;

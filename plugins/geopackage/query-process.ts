@@ -1,6 +1,6 @@
 /**
- * The entry of a process that runs the SQL of views and generated columns. SQL of a stranger may never end or fill the
- * memory, and SQLite cannot be stopped from within: the process can be, from without.
+ * Entry point of the process that runs the SQL of views and generated columns. Untrusted SQL may run forever or exhaust
+ * memory, and a synchronous SQLite call cannot be interrupted in its own process, so the parent kills this one.
  */
 
 import type { FieldType } from "../../src/model/index.js";

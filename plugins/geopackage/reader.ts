@@ -18,7 +18,7 @@ function createTableLayer(
   context: ReadContext,
 ): Layer {
   const splits = () => planTableSplits(database, plan.root);
-  // What the columns of one piece took serves the next one.
+  // Reused by the next split, with its buffers.
   let idle: BatchBuilder | null = null;
   return {
     ...layerInfoOf(plan),
@@ -36,7 +36,7 @@ function createTableLayer(
   };
 }
 
-/** The layers with the columns of views, which SQLite is asked for. A view that cannot be read is told and left out. */
+/** Completes the plans of views with their columns, which only SQLite knows. Reports and omits views that fail. */
 async function resolveViews(
   plans: readonly LayerPlan[],
   views: ViewLayers,
@@ -79,11 +79,11 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
         isTablePlan(plan) ? createTableLayer(database, plan, share, context) : views.layer(plan),
       ),
       scanResult,
-      ...(found && { omitted: found.leftOut }),
+      ...(found && { omitted: found.omitted }),
       [Symbol.asyncDispose]: () => database.close(),
     };
   } catch (error) {
     await database.close();
-    throw database.asFault(error);
+    throw database.toInputError(error);
   }
 }

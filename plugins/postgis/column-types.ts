@@ -1,7 +1,7 @@
 import { type FieldType, type GeometryType, geometryTypes } from "../../src/model/index.js";
 import type { Connection } from "./connection/connection.js";
 
-/** How the bytes of a value are to be read. */
+/** Binary format of a value in a COPY. */
 export type WireFormat =
   | "boolean"
   | "integer"
@@ -16,17 +16,17 @@ export type WireFormat =
   /** Decimal text that becomes a double. */
   | "decimal";
 
-/** A type of the catalogue, domains resolved. */
+/** A type of the catalog, with domains resolved. */
 export interface TypeInfo {
   readonly name: string;
   /** b: base, c: composite, e: enum, r: range, m: multirange, p: pseudo (pg_type.typtype). */
   readonly kind: string;
   readonly isArray: boolean;
-  /** What is declared with it: −1 for nothing. */
+  /** Type modifier (atttypmod); -1 if there is none. */
   readonly modifier: number;
 }
 
-/** What a column is read as, and by which expression: `@` is its name. */
+/** How a column is read. In the expression, `@` stands for its name. */
 export interface ColumnReading {
   readonly wire: WireFormat;
   readonly type: FieldType;
@@ -43,14 +43,14 @@ const createReading = (wire: WireFormat, type: FieldType, expression = "@"): Col
 const textReading = createReading("text", "text", "@::text");
 const jsonReading = createReading("text", "json", "to_json(@)::text");
 
-/** By the names of pg_type; all others are text, as PostgreSQL itself writes them. */
+/** By type name (pg_type.typname). All other types are read as text, in PostgreSQL's output format. */
 const readings: Readonly<Record<string, ColumnReading>> = {
   bool: createReading("boolean", "boolean"),
   int2: createReading("integer", "int32"),
   int4: createReading("integer", "int32"),
   int8: createReading("bigint", "int64"),
   oid: createReading("bigint", "int64", "@::int8"),
-  // The shortest decimal number that is this one, rather than the digits that its bits have as a double.
+  // Via text, so that 0.1 stays 0.1 instead of 0.10000000149011612.
   float4: createReading("float", "double", "@::text::float8"),
   float8: createReading("float", "double"),
   text: createReading("text", "text"),
@@ -66,10 +66,10 @@ const readings: Readonly<Record<string, ColumnReading>> = {
   hstore: jsonReading,
 };
 
-/** Digits that a double, an int32 and an int64 have at least. */
+/** Digits that always fit a double, an int32 and an int64. */
 const [doubleDigits, int32Digits, int64Digits] = [15, 9, 18] as const;
 
-/** The precision and scale of numeric stand in its modifier; the scale may be negative (PostgreSQL 15). */
+/** Decodes the precision and scale of numeric from its modifier; the scale may be negative (PostgreSQL 15). */
 function numericReading(modifier: number, wish: string): ColumnReading {
   if (wish === "text") return textReading;
   const decimal = createReading("decimal", "double", "@::text");
@@ -79,7 +79,7 @@ function numericReading(modifier: number, wish: string): ColumnReading {
   if (scale === 0 && precision <= int32Digits) return createReading("integer", "int32", "@::int4");
   if (scale === 0 && precision <= int64Digits) return createReading("bigint", "int64", "@::int8");
   if (scale < 0 || precision > doubleDigits) return decimal;
-  // With a sign and a point.
+  // Plus sign and decimal point.
   return { ...decimal, width: precision + 2, decimals: scale };
 }
 
@@ -92,9 +92,9 @@ export function readingOf({ name, kind, isArray, modifier }: TypeInfo, numeric: 
 export const isGeometry = ({ name, isArray }: TypeInfo): boolean =>
   !isArray && (name === "geometry" || name === "geography");
 
-/** What a column of geometry is declared to hold (PostGIS, gserialized typmod). */
+/** The declared type of a geometry column (PostGIS, gserialized typmod). */
 export interface GeometryModifier {
-  /** 0 for any, or none. */
+  /** 0 if undeclared. */
   readonly srid: number;
   /** Null for any. */
   readonly type: GeometryType | null;
@@ -125,14 +125,14 @@ interface TypeRow {
   readonly isArray: boolean;
 }
 
-/** Types of the database by their oid and modifier; domains are what they are made of. */
+/** Types of the database by oid and modifier, with domains resolved to their base types. */
 export class TypeCatalog {
   private readonly rows = new Map<number, TypeRow>();
 
   constructor(private readonly connection: Connection) {}
 
-  /** Makes these known, and what they are made of. */
-  async learn(oids: readonly number[]): Promise<void> {
+  /** Loads types and, for domains, their base types. */
+  async load(oids: readonly number[]): Promise<void> {
     let wanted = [...new Set(oids)].filter((oid) => oid > 0 && !this.rows.has(oid));
     while (wanted.length > 0) {
       const rows = await this.connection.rows<TypeRow>(
@@ -146,10 +146,10 @@ export class TypeCatalog {
     }
   }
 
-  factsOf(oid: number, modifier: number): TypeInfo {
+  typeOf(oid: number, modifier: number): TypeInfo {
     const row = this.rows.get(oid);
     if (!row) return { name: "unknown", kind: "b", isArray: false, modifier: -1 };
-    if (row.kind === "d") return this.factsOf(row.base, row.modifier);
+    if (row.kind === "d") return this.typeOf(row.base, row.modifier);
     return { name: row.name, kind: row.kind, isArray: row.isArray, modifier };
   }
 }

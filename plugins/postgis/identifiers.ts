@@ -1,21 +1,21 @@
 import { truncateUtf8 } from "../../src/model/index.js";
 
-/** Bytes of a name in PostgreSQL (NAMEDATALEN − 1). */
+/** Maximum size of an identifier (NAMEDATALEN − 1). */
 export const maxIdentifierBytes = 63;
 
-/** A text as SQL takes it, with `standard_conforming_strings` on. */
+/** An SQL string literal, for `standard_conforming_strings = on`. */
 export const quoteLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A schema and a table that are written with a point between them, for names that a point would tell wrong. */
+/** `"schema"."table"`, for names that contain a dot. */
 const qualifiedNamePattern = /^"((?:[^"]|"")+)"\."((?:[^"]|"")+)"$/;
 
-/** The parts of `"a.b"."c"`; null of any other name. */
+/** The parts of `"a.b"."c"`; null for any other name. */
 export function parseQualifiedName(name: string): readonly [schema: string, table: string] | null {
   const found = qualifiedNamePattern.exec(name);
   return found && [found[1]!.replaceAll('""', '"'), found[2]!.replaceAll('""', '"')];
 }
 
-/** What a table for a layer of this name is called, or, with a point, a schema and a table of it. */
+/** Table name for a layer; a dot separates schema and table. */
 export function toTableName(name: string): string {
   const clean = name.replaceAll("\0", "") || "layer";
   const parts = parseQualifiedName(clean) ?? [clean.split(".", 1)[0]!, clean.slice(clean.indexOf(".") + 1)];
@@ -24,7 +24,7 @@ export function toTableName(name: string): string {
   return truncateUtf8(clean, maxIdentifierBytes);
 }
 
-/** The name, or one with a number, that is not taken; within the bytes that a name may have. */
+/** Appends a number until the name is free; keeps to the maximum size. */
 export function uniqueName(wanted: string, taken: ReadonlySet<string>): string {
   for (let n = 0; ; n++) {
     const suffix = n === 0 ? "" : `_${n}`;

@@ -62,7 +62,7 @@ export default defineFormat({
       fieldNames: {
         maxBytes: maxIdentifierBytes,
         pattern: /^[^\0]+$/,
-        // Of every table (PostgreSQL, "System Columns").
+        // System columns of every table (PostgreSQL, "System Columns").
         reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"],
       },
       ids: { types: ["int32", "int64"], fallbackField: "id" },

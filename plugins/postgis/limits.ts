@@ -1,2 +1,2 @@
-/** PostgreSQL takes up to 1600 columns; two are the key and the geometry. */
+/** PostgreSQL's limit is 1600 columns; the key and the geometry take two. */
 export const maxFields = 1598;

@@ -10,7 +10,7 @@ import { type PageRange, readBatches } from "./read/read-rows.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
-/** Bytes of a table that are read in one go. */
+/** Size of a split of a table. */
 const tableSplitBytes = 1 << 22;
 
 interface TableSplit extends Split {
@@ -27,7 +27,7 @@ function* planSplits({ pages, bytes }: LayerPlan): Generator<TableSplit> {
   }
 }
 
-/** A connection whose view of the database others can share, if the server lets them. */
+/** Opens a connection and exports its snapshot, if the server supports that. */
 async function openSnapshot(name: string, settings: ConnectionSettings, signal: AbortSignal) {
   const mode = { reads: true, snapshot: null } as const;
   const connection = await Connection.open(name, settings, mode, signal);
@@ -35,7 +35,7 @@ async function openSnapshot(name: string, settings: ConnectionSettings, signal: 
     const [row] = await connection.rows<{ snapshot: string }>("SELECT pg_export_snapshot() AS snapshot");
     return { connection, snapshot: row!.snapshot };
   } catch {
-    // Not in a savepoint, where it is not allowed: the transaction is lost.
+    // Snapshots cannot be exported in a savepoint, so the failure aborted the transaction.
     await connection.close();
     return { connection: await Connection.open(name, settings, mode, signal), snapshot: null };
   }

@@ -4,7 +4,7 @@ import { quoteIdentifier } from "../shared/sql-identifiers.js";
 import type { Connection } from "./connection/connection.js";
 import { sqlStateOf } from "./connection/errors.js";
 
-/** The schema that PostGIS is in; null where the database has none. */
+/** The schema of PostGIS; null if it is not installed. */
 export async function findPostgisSchema(connection: Connection): Promise<string | null> {
   const [row] = await connection.rows<{ schema: string }>(
     `SELECT nspname AS schema FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
@@ -21,10 +21,10 @@ interface SrsRow {
   readonly proj: string | null;
 }
 
-/** Whose codes are known by `organization:code`. */
+/** Authorities that are looked up as `organization:code`. */
 const knownOrganizations = /^(EPSG|ESRI|OGC|IGNF)$/;
 
-/** The systems of these SRIDs; null for one that cannot be understood, which is told, and for 0. */
+/** CRS by SRID; null for 0 and, with a notice, for definitions that cannot be parsed. */
 export async function readSystems(
   connection: Connection,
   schema: string,
@@ -41,7 +41,7 @@ export async function readSystems(
     if (systems.has(srid)) continue;
     const row = rows.find((each) => each.srid === srid);
     systems.set(srid, row ? await parseSystem(row, context) : null);
-    const what = row ? "is not understood" : "is not there";
+    const what = row ? "cannot be parsed" : "is missing";
     if (systems.get(srid) === null)
       context.reportNotice("crs-unreadable", undefined, `the row of spatial_ref_sys for SRID ${srid} ${what}`);
   }
@@ -61,11 +61,11 @@ async function parseSystem(row: SrsRow, { crs }: Pick<PluginContext, "crs">): Pr
   return null;
 }
 
-/** Ids for systems of no code that is known: those that PostGIS leaves to its users. */
+/** SRIDs for CRS without a known code, in PostGIS's user range. */
 const [firstCustomSrid, lastCustomSrid] = [910_000, 998_999] as const;
 
 /**
- * The SRID of a system in this database; one that spatial_ref_sys lacks is added to it.
+ * Finds the SRID of a CRS in this database, or adds a row to spatial_ref_sys.
  * @throws crs-not-writable, database-forbidden
  */
 export async function findOrInsertSrid(
@@ -75,7 +75,7 @@ export async function findOrInsertSrid(
   { name, context }: { readonly name: string; readonly context: WriteContext },
 ): Promise<number> {
   const table = `${quoteIdentifier(schema)}.spatial_ref_sys`;
-  // Longitude comes first in PostGIS whatever the definition says: the two are one.
+  // PostGIS coordinates are x, y whatever the axis order of the CRS, so the two are the same.
   const id = crs.id === "OGC:CRS84" ? "EPSG:4326" : crs.id;
   const [, organization = null, code = null] = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(id ?? "") ?? [];
   const [wkt1, wkt2] = [await context.crs.toWkt(crs, "wkt1"), await context.crs.toWkt(crs, "wkt2")];
@@ -85,7 +85,7 @@ export async function findOrInsertSrid(
   const [found] = await connection.rows<{ srid: number }>(find, organization, code, wkt);
   if (found) return found.srid;
   if (wkt === null) throw createError("crs-not-writable", { format: "postgis", crs: crs.id ?? crs.name });
-  // Others may add one at the same time: the free number is looked for under a lock.
+  // Locked, since other sessions may add rows at the same time.
   const add = `INSERT INTO ${table} (srid, auth_name, auth_srid, srtext, proj4text)
       SELECT free, coalesce($1, 'geoferry'), coalesce($2::int, free), $3, '' FROM (
         SELECT CASE WHEN $2::int <= ${lastCustomSrid} AND NOT EXISTS (SELECT FROM ${table} WHERE srid = $2::int) THEN $2::int
@@ -98,7 +98,7 @@ export async function findOrInsertSrid(
     context.reportNotice(
       "crs-added",
       undefined,
-      `spatial_ref_sys got a row for ${crs.id ?? crs.name}, SRID ${added!.srid}`,
+      `added a row to spatial_ref_sys for ${crs.id ?? crs.name}, SRID ${added!.srid}`,
     );
     return added!.srid;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Days and microseconds as PostgreSQL keeps them: from 1 January 2000. */
+/** PostgreSQL counts days and microseconds from 1 January 2000. */
 
 const daysTo2000 = 10957;
 const microsPerDay = 86_400_000_000;
@@ -7,7 +7,7 @@ export const pad = (value: number, digits: number): string => String(value).padS
 
 /** `YYYY-MM-DD`; null outside the years 0 to 9999 and for infinities. */
 export function formatDate(days: number): string | null {
-  // Years begin in March, so that the leap day comes last; eras of 400 years have the same number of days.
+  // Years start in March, so that the leap day is last; eras of 400 years have equal length.
   const since = days + daysTo2000 + 719_468;
   const era = Math.floor(since / 146_097);
   const dayOfEra = since - era * 146_097;
@@ -22,7 +22,7 @@ export function formatDate(days: number): string | null {
   return year < 0 || year > 9999 ? null : `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
-/** Days of a date that is known to be one. */
+/** Days since 1 January 2000 of a valid date. */
 export function daysSince2000(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
@@ -32,7 +32,7 @@ export function daysSince2000(year: number, month: number, day: number): number 
   return era * 146_097 + dayOfEra - 719_468 - daysTo2000;
 }
 
-/** `HH:MM:SS`, with as many decimals as there are, three or six; null for 24:00. */
+/** `HH:MM:SS` with zero, three or six decimals as needed; null for 24:00. */
 export function formatTime(micros: number): string | null {
   if (micros < 0 || micros >= microsPerDay) return null;
   const seconds = Math.floor(micros / 1_000_000);
@@ -41,7 +41,7 @@ export function formatTime(micros: number): string | null {
   return `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}${decimals}`;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS`; null for infinities and years that have more digits. */
+/** `YYYY-MM-DDTHH:MM:SS`; null for infinities and years beyond four digits. */
 export function formatMoment(micros: bigint, zone: "" | "Z"): string | null {
   const whole = BigInt(microsPerDay);
   let days = micros / whole;
@@ -52,21 +52,21 @@ export function formatMoment(micros: bigint, zone: "" | "Z"): string | null {
 
 const temporalPattern = /^(?:(\d{4})-(\d\d)-(\d\d))?T?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?$/;
 
-/** A date, time or both; a zone is taken into account. */
+/** A date, a time or both, converted to UTC if it has a zone. */
 export interface Moment {
   readonly days: number;
-  /** Since midnight; below 0 or beyond a day by the zone. */
+  /** Since midnight; may be negative or exceed a day due to the zone. */
   readonly micros: number;
   readonly zoned: boolean;
-  /** Its zone is not UTC. */
+  /** Whether its zone is not UTC. */
   readonly shifted: boolean;
-  /** It has more than microseconds. */
-  readonly cut: boolean;
+  /** Whether it was truncated to microseconds. */
+  readonly truncated: boolean;
 }
 
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** What a text of a temporal field says (model/field.ts); null where no calendar has the day. */
+/** Parses the text of a temporal field (model/field.ts); null for an invalid day. */
 export function parseMoment(text: string): Moment | null {
   const found = temporalPattern.exec(text);
   if (!found) return null;
@@ -82,7 +82,7 @@ export function parseMoment(text: string): Moment | null {
     micros: seconds * 1_000_000 + Number(decimals.slice(0, 6).padEnd(6, "0")),
     zoned: zone !== undefined,
     shifted: offset !== 0,
-    cut: /[1-9]/.test(decimals.slice(6)),
+    truncated: /[1-9]/.test(decimals.slice(6)),
   };
 }
 

@@ -15,7 +15,7 @@ import type { readOptions } from "./index.js";
 import { readShpXml } from "./metadata.js";
 import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp/header.js";
 import { geometryTypesOf } from "./shp/shape-types.js";
-import { endOfFileSplit, planShapeSplits, planTableSplits, type ShapeFiles, type ShapeSplit } from "./shp/splits.js";
+import { planShapeSplits, planTableSplits, type ShapeFiles, type ShapeSplit, truncationSplit } from "./shp/splits.js";
 import { summarizeShapes } from "./shp/summary.js";
 import { type LayerReadContext, readSplit, readSplitBytes, type SplitBytes } from "./split-reader.js";
 
@@ -49,7 +49,7 @@ async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Sou
   if (isShapeHeader(head) && /\.shx$/i.test(source.name)) {
     const shp = source.findSibling("shp");
     if (shp) return { shp, dbf: source.findSibling("dbf") };
-    const reason = "it is the index of a Shapefile, whose .shp is missing beside it";
+    const reason = "it is the index of a Shapefile, but the .shp beside it is missing";
     throw createError("input-corrupt", { source: source.name, reason });
   }
   if (/\.dbf$/i.test(source.name)) return { shp: source.findSibling("shp"), dbf: source };
@@ -74,7 +74,7 @@ async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> 
       return await context.crs.parse(text);
     } catch (error) {
       if (!(error instanceof GeoferryError)) throw error;
-      context.reportNotice("prj-unknown", undefined, `${source.name} was left aside: ${error.message}`);
+      context.reportNotice("prj-unknown", undefined, `${source.name} was ignored: ${error.message}`);
     }
   }
   return null;
@@ -88,7 +88,7 @@ async function countIndexRecords(shx: SourceFile | null, main: Source, context: 
     context.reportNotice(
       "shx-invalid",
       undefined,
-      `${stemOf(main.name)}.shx is no index; the records were searched for`,
+      `${stemOf(main.name)}.shx is not a valid index; records were located by scanning the .shp`,
     );
     return null;
   }
@@ -128,7 +128,7 @@ async function readTableInfo(
       undefined,
       `${(error as Error).message}; the shapes have no attributes`,
     );
-    const reason = "the table is damaged, and the shapes are carried without their attributes";
+    const reason = "the table is damaged; shapes are read without attributes";
     context.skipRange({ source: dbf.name, place: { byte: 0 }, bytes: dbf.size, reason });
     return null;
   }
@@ -160,18 +160,18 @@ async function correctRowCount(
   indexed: number | null,
   context: ReadContext,
 ): Promise<TableInfo> {
-  const { promisedRows, availableRows, header } = table;
-  const wrong = `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`;
-  if (promisedRows < availableRows && indexed === availableRows) {
+  const { declaredRows, availableRows, header } = table;
+  const wrong = `the header of the .dbf counts ${declaredRows} rows, but the file has ${availableRows}`;
+  if (declaredRows < availableRows && indexed === availableRows) {
     context.reportNotice("record-count-mismatch", undefined, wrong);
-    return { ...table, promisedRows: availableRows };
+    return { ...table, declaredRows: availableRows };
   }
-  if (promisedRows <= availableRows) return table;
+  if (declaredRows <= availableRows) return table;
   const end = header.headerBytes + availableRows * header.recordBytes;
   const ended = file.size === end + 1 && (await file.read(end, 1))[0] === 0x1a;
   if (!ended && indexed !== availableRows) return table;
   context.reportNotice("record-count-mismatch", undefined, wrong);
-  return { ...table, promisedRows: availableRows };
+  return { ...table, declaredRows: availableRows };
 }
 
 function headerExtent(shape: ShapeHeader | null): Extent | null {
@@ -193,7 +193,7 @@ class ShapefileDataset implements Dataset {
   ) {
     const { shape, indexed, table, crs } = scanResult;
     const { shp, dbf } = files;
-    const rows = table ? Math.min(table.promisedRows, table.availableRows) : null;
+    const rows = table ? Math.min(table.declaredRows, table.availableRows) : null;
     const fields: Field[] = table ? table.fields.map((field) => field.field) : [];
     if (facts.options.fid !== undefined) fields.push({ name: facts.options.fid, type: "int32" });
     const reported = new Set<string>();
@@ -209,22 +209,26 @@ class ShapefileDataset implements Dataset {
       declaredBytes: shape!.declaredBytes,
       tableRows: rows,
       rowBytes: table?.header.recordBytes ?? 0,
-      tableCutOff: table !== null && table.promisedRows > table.availableRows,
-      wrongIndex: (record) =>
-        once("shx-invalid", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
-      unindexed: (byte) =>
-        once("shp-unindexed", `records from byte ${byte} of the .shp on are not in the .shx, and were left out`),
-      gap: (record, byte) => once("shp-gap", `record ${record} does not start at byte ${byte}; it was searched for`),
+      tableTruncated: table !== null && table.declaredRows > table.availableRows,
+      onIndexMismatch: (record) =>
+        once(
+          "shx-invalid",
+          `the .shx does not match the .shp from record ${record} on; records were located by scanning the .shp`,
+        ),
+      onUnindexed: (byte) =>
+        once("shp-unindexed", `records from byte ${byte} of the .shp on are not in the .shx and were skipped`),
+      onGap: (record, byte) =>
+        once("shp-gap", `record ${record} does not start at byte ${byte}; it was located by scanning`),
     };
     async function* findSplits(): AsyncGenerator<ShapeSplit> {
       if (shapeFiles) yield* planShapeSplits(shapeFiles);
       else {
         yield* planTableSplits(0, rows!, table!.header.recordBytes, null);
-        if (table!.promisedRows > table!.availableRows) yield endOfFileSplit("dbf", table!.availableRows);
+        if (table!.declaredRows > table!.availableRows) yield truncationSplit("dbf", table!.availableRows);
       }
     }
     let found: readonly ShapeSplit[] | null = null;
-    /** The first reading finds the splits, and the second one reuses them. */
+    /** Found once, then reused. */
     async function* splits(): AsyncGenerator<ShapeSplit> {
       if (found) {
         yield* found;
@@ -296,7 +300,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     const facts: LayerReadContext = {
       ...files,
       shpName: shp?.name ?? "",
-      cutOff: scanResult.shape !== null && scanResult.shape.declaredBytes > (files.shp?.size ?? 0),
+      shpTruncated: scanResult.shape !== null && scanResult.shape.declaredBytes > (files.shp?.size ?? 0),
       shapeType: scanResult.shape?.shapeType ?? 0,
       table,
       decoder: table && new CellDecoder(table.header, createTextDecoder(table.encoding, context)),

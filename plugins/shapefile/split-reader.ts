@@ -23,7 +23,6 @@ import { readContents, type ShapeContents } from "./shp/contents.js";
 import { decodeShapes, type ShapeIssues } from "./shp/decode.js";
 import type { ShapeSplit } from "./shp/splits.js";
 
-/** What reading the pieces of a layer takes. */
 export interface LayerReadContext {
   readonly shp: SourceFile | null;
   readonly shx: SourceFile | null;
@@ -31,9 +30,9 @@ export interface LayerReadContext {
   readonly shpName: string;
   readonly dbfName: string;
   readonly memo: MemoFile | null;
-  /** Whether the .shp is shorter than it says. */
-  readonly cutOff: boolean;
-  /** The shape type that the header of the .shp names. */
+  /** Whether the .shp is shorter than the length in its header. */
+  readonly shpTruncated: boolean;
+  /** The shape type in the header of the .shp. */
   readonly shapeType: number;
   readonly table: TableInfo | null;
   readonly decoder: CellDecoder | null;
@@ -50,35 +49,35 @@ const presentMark = 0x20;
 
 const shapeNoticeMessages: Readonly<Record<string, string>> = {
   "empty-shape": "a shape without positions became a null geometry",
-  "non-finite-coordinates": "a point whose coordinates are no numbers became a null geometry",
+  "non-finite-coordinates": "a point with NaN or infinite coordinates became a null geometry",
   multipatch: "a MultiPatch became polygons",
   "ring-direction": "an outer ring runs counter-clockwise",
   "ring-closed": "a ring was not closed",
-  "ring-split": "a ring that touches itself at a vertex became a ring for each of its loops",
-  "shape-box": "positions lie outside of the box that their record names: they may be damaged",
-  "extra-shapes": "a record is longer than its shape; what stands behind the shape in it was not read",
-  "shape-type": "a shape is of another type than the header of the .shp names; it was read as what it says it is",
-  "points-outside-parts": "points before a shape's first part were left out",
+  "ring-split": "a ring that touches itself at a vertex was split into one ring per loop",
+  "shape-box": "positions lie outside the bounding box of their record and may be damaged",
+  "extra-shapes": "a record is longer than its shape; the rest was ignored",
+  "shape-type": "a shape has another type than the header of the .shp; the type of the record was used",
+  "points-outside-parts": "points before the first part of a shape were skipped",
 };
 
 /** The bytes of a split. */
 export interface SplitBytes {
   readonly contents: ShapeContents;
-  /** Its rows of the table. */
+  /** The rows of the table. */
   readonly table: Buffer;
 }
 
-/** Rows of the table that a split has; others are shapes beyond its end. */
+/** Number of table rows of a split; further rows are shapes beyond the end of the table. */
 function countTableRows({ table }: LayerReadContext, split: ShapeSplit): number {
   if (!table) return 0;
-  const rows = Math.min(table.promisedRows, table.availableRows);
+  const rows = Math.min(table.declaredRows, table.availableRows);
   return Math.max(0, Math.min(split.count, rows - split.first));
 }
 
-export async function readSplitBytes(facts: LayerReadContext, split: ShapeSplit): Promise<SplitBytes> {
+export async function readSplitBytes(settings: LayerReadContext, split: ShapeSplit): Promise<SplitBytes> {
   const [contents, table] = await Promise.all([
-    readContents(split, facts.shp!, facts.shx),
-    readRows(facts, split, countTableRows(facts, split)),
+    readContents(split, settings.shp!, settings.shx),
+    readRows(settings, split, countTableRows(settings, split)),
   ]);
   return { contents, table };
 }
@@ -89,7 +88,7 @@ async function readRows({ table, dbf }: LayerReadContext, split: ShapeSplit, row
   return dbf!.read(headerBytes + split.first * recordBytes, rows * recordBytes, acquireBuffer(rows * recordBytes));
 }
 
-/** The rows of a split, one batch after the other. `before` is added to record numbers. */
+/** Reads a split in batches. `before` is added to record numbers. */
 export async function* readSplit(
   facts: LayerReadContext,
   split: ShapeSplit,
@@ -100,7 +99,7 @@ export async function* readSplit(
   yield* piece.batches();
 }
 
-/** A row that cannot be carried, and why. */
+/** Why a row is rejected. */
 interface RowDamage {
   readonly code: "input-truncated" | "input-corrupt";
   readonly reason: string;
@@ -130,7 +129,7 @@ class SplitReader {
 
   async *batches(): AsyncGenerator<Batch> {
     const { facts, split } = this;
-    if (split.count === 0) this.endOfFile();
+    if (split.count === 0) this.reportTruncation();
     for (let from = 0; from < split.count; ) {
       const to = this.batchEnd(from);
       const batch = await this.batch(from, to);
@@ -139,23 +138,25 @@ class SplitReader {
     }
     releaseBuffer(this.contents.bytes.buffer);
     releaseBuffer(this.table.buffer);
-    this.compareCounts();
-    this.compareNumbers();
+    this.reportMissingRows();
+    this.checkRecordNumbers();
     facts.context.splitFinished(split.count, 0);
   }
 
-  /** The pipeline asks for the piece behind a file's end: there is nothing in it but the news. */
-  private endOfFile(): void {
+  /** Reports a truncated file, when the pipeline reads the empty split at its end. */
+  private reportTruncation(): void {
     const { facts, split } = this;
     const { table, context } = facts;
     if (split.lost === "dbf" && table) {
-      const reason = `its header says ${table.promisedRows} rows, there are ${table.availableRows}`;
+      const reason = `the header counts ${table.declaredRows} rows, but the file has ${table.availableRows}`;
       const place = { record: this.record(0), byte: facts.dbf!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.dbfName, place, reason, canSkip: true });
       context.skipRange({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
     } else if (split.lost === "shp") {
-      const reason = facts.cutOff ? "its header says that more records follow" : "no record is found from here on";
+      const reason = facts.shpTruncated
+        ? "according to its header, more records follow"
+        : "no records were found from here on";
       const place = { record: this.record(0), byte: facts.shp!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.shpName, place, reason, canSkip: true });
@@ -163,30 +164,30 @@ class SplitReader {
     }
   }
 
-  private compareCounts(): void {
+  private reportMissingRows(): void {
     const { facts, split } = this;
     const { context, table } = facts;
     const without = split.count - this.tableRows;
-    const cut = table !== null && table.promisedRows > table.availableRows;
+    const cut = table !== null && table.declaredRows > table.availableRows;
     if (table && without > 0 && !cut) {
-      const rows = `the .dbf has ${table.promisedRows} rows, the .shp has more; the attributes of the others are null`;
+      const rows = `the .dbf has ${table.declaredRows} rows, the .shp has more; attributes of the other shapes are null`;
       context.reportNotice("shapes-without-row", undefined, rows, without);
     }
     if (split.kind === "rows" && facts.shp && split.lost === null && split.count > 0) {
-      const rows = `the .shp has ${split.first} records, the .dbf has more rows; the others have no geometry`;
+      const rows = `the .shp has ${split.first} records, the .dbf has more rows; the other rows have no geometry`;
       context.reportNotice("rows-without-shape", undefined, rows, split.count);
     }
   }
 
   /**
-   * Records count up from 1, and the row of a shape is that of its place in the index: a number that is not greater than
-   * the one before it says that a record was repeated, lost or exchanged. Numbers that are all the same say nothing.
+   * Record numbers must ascend from 1. A number that does not indicates repeated, lost or exchanged records, so that shapes
+   * may get attributes of others. Files in which all numbers are equal are accepted.
    */
-  private compareNumbers(): void {
+  private checkRecordNumbers(): void {
     const { context } = this.facts;
     const { numbers, lengthsDiffer } = this.contents;
     if (lengthsDiffer) {
-      const example = "lengths in the .shp differ from those in the .shx, which were taken";
+      const example = "record lengths in the .shp differ from those in the .shx, which were used";
       context.reportNotice("record-length-mismatch", undefined, example);
     }
     let last = 0;
@@ -203,7 +204,7 @@ class SplitReader {
       last = number;
     }
     if (steps === 0 || least === greatest) return;
-    const example = `${first}, after one with a number that is not less: shapes may stand beside the attributes of others`;
+    const example = `${first}, which is not greater than the one before: shapes may have the attributes of others`;
     context.reportNotice("record-order", undefined, example, steps);
   }
 
@@ -220,7 +221,7 @@ class SplitReader {
     return to;
   }
 
-  /** Rows from … to that are not deleted. */
+  /** Rows `from … to` that are not deleted. */
   private keptRows(from: number, to: number): Uint32Array {
     const { table, options } = this.facts;
     const rows = new Uint32Array(to - from);
@@ -235,11 +236,11 @@ class SplitReader {
       if (mark !== presentMark && mark !== deletedMark) odd++;
     }
     if (odd > 0) {
-      const example = "a row begins with neither a blank nor the * of deleted ones: its values may be damaged";
+      const example = "a row starts with neither a space nor an asterisk (deleted): its values may be damaged";
       this.facts.context.reportNotice("record-flag-invalid", undefined, example, odd);
     }
     if (kept === rows.length) return rows;
-    const example = "records marked as deleted are left out; --in deleted=yes reads them";
+    const example = "records marked as deleted were skipped; read them with --in deleted=yes";
     this.facts.context.reportNotice("records-deleted", undefined, example, rows.length - kept);
     return rows.slice(0, kept);
   }
@@ -272,7 +273,7 @@ class SplitReader {
       recordNumbers: whole ? null : rows.map((row) => this.record(row)),
       firstRecord: this.record(from),
     });
-    return this.withoutDamaged(batch, rows, troubles);
+    return this.rejectDamaged(batch, rows, troubles);
   }
 
   private async columns(rows: Uint32Array): Promise<{ fields: Field[]; columns: Column[] }> {
@@ -289,7 +290,7 @@ class SplitReader {
         const memos = field.cell === "memo" || field.cell === "object" ? await this.memos(field, starts, memo) : null;
         fields.push(field.field);
         columns.push(decoder.column(field, { bytes: this.table, starts }, (start) => memos?.get(start) ?? null));
-        for (const { code, example, count } of decoder.takeTroubles()) {
+        for (const { code, example, count } of decoder.takeIssues()) {
           context.reportLoss(code, field.field.name, example, count);
         }
       }
@@ -319,40 +320,39 @@ class SplitReader {
     return found;
   }
 
-  /** Why a row cannot be carried; undefined for the others. */
+  /** Why a row is rejected; undefined if it is valid. */
   private damageOf(row: number, shape: string | undefined): RowDamage | undefined {
     const { facts, split, contents } = this;
     const { table } = facts;
-    const byte = contents.places[row]!;
+    const byte = contents.offsets[row]!;
     if (split.lost === "shp") {
       const reason = "the shapes of the rows from here on are missing";
       return { code: "input-truncated", reason, source: facts.shpName, byte: facts.shp!.size };
     }
-    if (contents.beyond.has(row) && (facts.cutOff || shape !== undefined || contents.starts[row]! < 0)) {
-      const reason = `its shape at byte ${byte} lies beyond the end at byte ${facts.shp!.size}`;
+    if (contents.beyond.has(row) && (facts.shpTruncated || shape !== undefined || contents.starts[row]! < 0)) {
+      const reason = `its shape at byte ${byte} is beyond the end of the file at byte ${facts.shp!.size}`;
       return { code: "input-truncated", reason, source: facts.shpName, byte };
     }
     if (shape !== undefined) return { code: "input-corrupt", reason: shape, source: facts.shpName, byte };
-    if (table && row >= this.tableRows && table.promisedRows > table.availableRows) {
-      const reason = `its attributes are missing, the header says ${table.promisedRows} rows`;
+    if (table && row >= this.tableRows && table.declaredRows > table.availableRows) {
+      const reason = `its attributes are missing; the header counts ${table.declaredRows} rows`;
       return { code: "input-truncated", reason, source: facts.dbfName, byte: facts.dbf!.size };
     }
     return undefined;
   }
 
   /**
-   * Rejects the rows that are damaged by themselves. That a file ends early concerns all that should follow: it is an
-   * error, unless reading past damage is asked for.
+   * Rejects rows that are damaged themselves. A truncated file is an error, unless `skipErrors` is set.
    */
-  private withoutDamaged(batch: Batch, rows: Uint32Array, troubles: ShapeIssues): Batch {
+  private rejectDamaged(batch: Batch, rows: Uint32Array, troubles: ShapeIssues): Batch {
     const { facts, split, contents } = this;
-    const cutTable = facts.table !== null && facts.table.promisedRows > facts.table.availableRows;
+    const cutTable = facts.table !== null && facts.table.declaredRows > facts.table.availableRows;
     if (troubles.damaged.size === 0 && contents.beyond.size === 0 && split.lost === null && !cutTable) return batch;
     const { keepsBadGeometries } = facts.context;
     const good: number[] = [];
     for (let i = 0; i < rows.length; i++) {
       const damage = this.damageOf(rows[i]!, troubles.damaged.get(i));
-      // Without its shape, which is null in the batch, the row is whole.
+      // With a null geometry, the row is valid.
       const isKept = keepsBadGeometries && damage?.source === facts.shpName;
       if (!damage || isKept) good.push(i);
       if (damage) {

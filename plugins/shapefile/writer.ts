@@ -20,7 +20,7 @@ import { createEmptyRange, headerBytes, type ValueRange, writeShapeHeader } from
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
-/** Records of a batch for the .shp and the .dbf; their numbers and places are the assembler's. */
+/** Records of a batch for the .shp and the .dbf; the assembler adds record numbers and offsets. */
 export interface ShapefileChunk {
   readonly rows: number;
   readonly shapes: Uint8Array;
@@ -29,7 +29,7 @@ export interface ShapefileChunk {
   readonly records: Uint8Array;
 }
 
-/** Programs read lengths and offsets of either file as signed 32-bit numbers of bytes. */
+/** Other programs read lengths and offsets as signed 32-bit numbers of bytes. */
 const maxFileBytes = 2 ** 31 - 1;
 const tooLargeRemedy = "write a GeoPackage instead, or several Shapefiles with --where or --bbox";
 
@@ -41,9 +41,9 @@ interface WriterPlan {
   readonly encode: ((text: string) => Uint8Array) | null;
 }
 
-/** What encoder and assembler agree on: both make it from the layer alone. */
+/** Derived from the layer alone, so that encoder and assembler agree on it. */
 function createPlan(layer: TargetLayer, options: WriteOptions, context: WriteContext): WriterPlan {
-  if (!layer.summary) throw createError("internal", { reason: "a Shapefile cannot be laid out without a summary" });
+  if (!layer.summary) throw createError("internal", { reason: "writing a Shapefile needs a summary of the layer" });
   const encoding = encodingOfName(options.encoding) ?? options.encoding;
   const utf8 = encoding === "utf-8";
   const encode = utf8 ? null : context.getTextEncoder(encoding);
@@ -101,8 +101,8 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
 
   async append(chunk: ShapefileChunk): Promise<void> {
     const { shp, shx, dbf } = this.files;
-    this.refuse("shp", shp.size + chunk.shapes.length);
-    this.refuse("dbf", dbf.size + chunk.records.length + 1);
+    this.checkFileSize("shp", shp.size + chunk.shapes.length);
+    this.checkFileSize("dbf", dbf.size + chunk.records.length + 1);
     const entries = this.number(chunk, shp.size);
     if (this.plan.table.numbered) this.numberRows(chunk);
     await shp.write(chunk.shapes);
@@ -115,7 +115,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
     });
   }
 
-  private refuse(extension: string, size: number): void {
+  private checkFileSize(extension: string, size: number): void {
     if (size <= maxFileBytes) return;
     const output = extension === "shp" ? this.name : this.name.replace(/\.[^.]*$/, `.${extension}`);
     throw createError("output-too-large", {
@@ -125,7 +125,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
     });
   }
 
-  /** Puts the record numbers into the chunk; the entries of the index for it. */
+  /** Writes record numbers into the chunk; returns its index entries. */
   private number(chunk: ShapefileChunk, shpBytes: number): Uint8Array {
     const { shapes, contents, rows } = chunk;
     const view = dataViewOf(shapes);
@@ -156,10 +156,10 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
   }
 }
 
-/** @throws usage, unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
-/** Digits up to which GDAL takes a column of whole numbers for 64-bit integers. */
+/** Widest integer column that GDAL reads as 64-bit integers. */
 const maxGdalInt64Width = 18;
 
+/** @throws usage, unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
 export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
@@ -168,7 +168,9 @@ export async function createAssembler(
 ): Promise<Assembler<ShapefileChunk>> {
   const layer = layers[0]!;
   if (/\.dbf$/i.test(sink.name)) {
-    throw createError("usage", { reason: `${sink.name}: name the output by its .shp; the .dbf comes with it` });
+    throw createError("usage", {
+      reason: `${sink.name}: name the output with the extension .shp; the .dbf is written beside it`,
+    });
   }
   const planned = createPlan(layer, options, context);
   const prj = layer.crs && (await context.crs.toWkt(layer.crs, "esri"));
@@ -183,7 +185,11 @@ export async function createAssembler(
   await files.dbf.write(header(0));
   if (planned.table.numbered) {
     const [{ name }] = planned.table.columns as [DbfOutputColumn];
-    context.reportNotice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
+    context.reportNotice(
+      "field-added",
+      name,
+      "a .dbf needs a field, so this one was added; it holds record numbers from 0",
+    );
   }
   for (const { name, fieldType, width } of planned.table.columns) {
     if (fieldType !== "int64" || width <= maxGdalInt64Width) continue;

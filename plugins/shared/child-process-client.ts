@@ -7,10 +7,10 @@ import { readFileSync } from "node:fs";
 
 /** Thrown if the process refuses a request, dies, or exceeds its limits. */
 export class ChildProcessError extends Error {
-  /** @param said the last output on stderr, if the process has ended */
+  /** @param lastOutput the last output on stderr, if the process has ended */
   constructor(
     message: string,
-    readonly said: string = "",
+    readonly lastOutput: string = "",
   ) {
     super(message);
   }

@@ -2,8 +2,8 @@ import type { Batch } from "../../src/model/index.js";
 import type { ReadContext } from "../../src/plugin/index.js";
 
 /**
- * Rejects rows of a batch whose geometry, null in the batch, cannot be read: they stay where the context keeps rows,
- * else they are left out.
+ * Rejects rows of a batch with an unreadable geometry, which is null in the batch. The rows stay if the context keeps bad
+ * geometries, else they are removed.
  */
 export function rejectUnreadableGeometries(
   batch: Batch,

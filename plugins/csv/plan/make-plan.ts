@@ -146,7 +146,7 @@ async function planAtEncoding(
     rows: wanted,
     length,
   };
-  const { survey, splits } = await scanFile(source, file, settings, context);
+  const { scan, splits } = await scanFile(source, file, settings, context);
   if (head.guessed && head.encoding.name === fallbackEncoding) {
     notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
   }
@@ -155,15 +155,15 @@ async function planAtEncoding(
   const formOf = (c: number): ColumnFormat => {
     const word = declared[c];
     if (word && word !== "x" && word !== "y" && word !== "z" && word !== "wkt") {
-      const found = survey.formOf(c);
+      const found = scan.formOf(c);
       return { ...found, type: word === "int32" && found.type === "int64" ? "int64" : word, doubt: null };
     }
-    return options.types === "text" ? textColumnFormat : survey.formOf(c);
+    return options.types === "text" ? textColumnFormat : scan.formOf(c);
   };
   const forms = names.map((_, c) => formOf(c));
-  notices.push(...ambiguityNotices(names, forms, kept, survey.hasSureDecimals || delimiter === commaByte));
+  notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
-  const { strays } = survey;
+  const { strays } = scan;
   // If only some rows were scanned, the reader counts them.
   if (splits && strays.count > 0) {
     notices.push([
@@ -174,7 +174,7 @@ async function planAtEncoding(
     ]);
   }
   for (const notice of notices) context.reportNotice(...notice);
-  const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => survey.isNumeric(c)));
+  const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => scan.isNumeric(c)));
   const columns = names.map((name, c) => {
     const { type, numbers, monthFirst } = forms[c]!;
     return { name, type, kept: kept(c), numbers, monthFirst };
@@ -188,8 +188,8 @@ async function planAtEncoding(
     crs,
     srid,
     isSridGiven: options.srid !== undefined,
-    features: splits && sure ? survey.rows : null,
+    features: splits && sure ? scan.rows : null,
     splits,
-    summary: splits && summarizeScan(columns, survey),
+    summary: splits && summarizeScan(columns, scan),
   };
 }

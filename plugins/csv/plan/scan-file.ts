@@ -43,7 +43,7 @@ interface ScanPartResult extends ScanPart {
 }
 
 interface ScanOutcome {
-  readonly survey: TableScan;
+  readonly scan: TableScan;
   /** Null if the scan stopped before the end of the file. */
   readonly splits: CsvSplit[] | null;
 }
@@ -58,11 +58,11 @@ const lineFeed = 10;
 
 function createScan(source: Source, settings: ScanSettings, context: ReadContext): TableScan {
   const { dialect, columns, geometry, keepsGeometry, rows } = settings;
-  const survey = new TableScan(source.name, dialect, columns, context.skipErrors, rows);
-  if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column, keepsGeometry);
+  const scan = new TableScan(source.name, dialect, columns, context.skipErrors, rows);
+  if (geometry.kind === "text" || geometry.kind === "pair") scan.ignore(geometry.column, keepsGeometry);
   // A blank coordinate is missing, too.
-  survey.geometry = createGeometryScan(geometry, (c) => survey.isNumeric(c) && survey.sizes.blanks[c] === 0);
-  return survey;
+  scan.geometry = createGeometryScan(geometry, (c) => scan.isNumeric(c) && scan.sizes.blanks[c] === 0);
+  return scan;
 }
 
 /**
@@ -102,12 +102,12 @@ async function* createTasks(file: SourceFile, settings: ScanSettings): AsyncGene
 export async function scanPart(source: Source, piece: unknown, context: ReadContext): Promise<ScanPartResult> {
   const { from, to, settings } = piece as ScanPartTask;
   await using file = await source.open();
-  const survey = createScan(source, settings, context);
+  const scan = createScan(source, settings, context);
   const range = { from, to, size: source.size, length: settings.length };
   try {
-    const { splits, end } = await survey.run(new TextBlockReader(file, settings.encoding, context), range, true);
-    const isWhole = end === to && survey.headerPassed && !survey.isDamaged;
-    return { from, to, found: isWhole ? { splits, state: survey.state } : null };
+    const { splits, end } = await scan.run(new TextBlockReader(file, settings.encoding, context), range, true);
+    const isWhole = end === to && scan.headerPassed && !scan.isDamaged;
+    return { from, to, found: isWhole ? { splits, state: scan.state } : null };
   } catch (error) {
     context.signal.throwIfAborted();
     // The scan that knows the previous part repeats this, and finds out whether the damage is real.
@@ -140,21 +140,21 @@ export async function scanFile(
 ): Promise<ScanOutcome> {
   const { encoding, isGuessed, length } = settings;
   const blocks = new TextBlockReader(file, encoding, context);
-  const survey = createScan(source, settings, context);
+  const scan = createScan(source, settings, context);
   const splits: CsvSplit[] = [];
   let position = encoding.mark;
   for await (const { from, to, found } of mergeScannedParts(file, settings, context)) {
     context.signal.throwIfAborted();
-    if (found && position === from && (survey.headerPassed || from === encoding.mark)) {
-      survey.add(found.state);
+    if (found && position === from && (scan.headerPassed || from === encoding.mark)) {
+      scan.add(found.state);
       splits.push(...found.splits);
       position = to;
       continue;
     }
-    const passed = await survey.run(blocks, { from: position, to, size: source.size, length }, isGuessed);
-    if (survey.hasStopped) return { survey, splits: null };
+    const passed = await scan.run(blocks, { from: position, to, size: source.size, length }, isGuessed);
+    if (scan.hasStopped) return { scan, splits: null };
     splits.push(...passed.splits);
     position = passed.end;
   }
-  return { survey, splits };
+  return { scan, splits };
 }

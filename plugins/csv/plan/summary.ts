@@ -16,12 +16,12 @@ const canHoldType = (declared: FieldType, found: FieldType): boolean =>
   (declared === "double" && (found === "int32" || found === "int64")) ||
   (declared === "int64" && found === "int32");
 
-function summarizeField({ name, type }: ColumnPlan, c: number, survey: TableScan): FieldSummary | null {
-  const { texts, typed, empties } = survey.sizes;
+function summarizeField({ name, type }: ColumnPlan, c: number, scan: TableScan): FieldSummary | null {
+  const { texts, typed, empties } = scan.sizes;
   const isText = type === "text";
-  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : survey.sorts[c]! !== 0;
+  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : scan.sorts[c]! !== 0;
   if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
-  if (!canHoldType(type, survey.formOf(c).type)) return null;
+  if (!canHoldType(type, scan.formOf(c).type)) return null;
   const maxBytes = isText
     ? texts[c]!
     : type === "double"
@@ -29,26 +29,26 @@ function summarizeField({ name, type }: ColumnPlan, c: number, survey: TableScan
       : type === "boolean"
         ? maxBooleanTextBytes
         : typed[c]!;
-  return { name, type, values: survey.rows, maxBytes };
+  return { name, type, values: scan.rows, maxBytes };
 }
 
 /**
  * The summary of all features of a file scanned whole; null if only reading can determine it. Counts are upper bounds:
  * they include rows that are rejected later.
  */
-export function summarizeScan(columns: readonly ColumnPlan[], survey: TableScan): LayerSummary | null {
-  const geometry = survey.geometry?.facts();
-  if (!geometry || survey.isDamaged) return null;
+export function summarizeScan(columns: readonly ColumnPlan[], scan: TableScan): LayerSummary | null {
+  const geometry = scan.geometry?.facts();
+  if (!geometry || scan.isDamaged) return null;
   const fields: FieldSummary[] = [];
   for (let c = 0; c < columns.length; c++) {
     const column = columns[c]!;
     if (!column.kept) continue;
-    const field = summarizeField(column, c, survey);
+    const field = summarizeField(column, c, scan);
     if (!field) return null;
     fields.push(field);
   }
   return {
-    featureCount: survey.rows,
+    featureCount: scan.rows,
     fields,
     kinds: toKindSummaries(geometry),
     hasZ: geometry.hasZ,

@@ -1,9 +1,9 @@
-/** What GDAL's drivers can hold: as far as they say it themselves, and in tables what they do not say. */
+/** Capabilities of GDAL's drivers: from driver metadata, and from these tables for what metadata lacks. */
 import { allGeometryTypes, type FieldType, type GeometryType } from "../../../src/model/index.js";
 import type { WriterCapabilities } from "../../../src/plugin/index.js";
 import type { DriverInfo } from "../process/protocol.js";
 
-/** Drivers that make a folder of files of several layers: a file each is what other formats of the kind get here. */
+/** Drivers that write several layers as a folder of files; here each layer becomes one output file. */
 const singleLayerDrivers = new Set([
   "ESRI Shapefile",
   "MapInfo File",
@@ -13,11 +13,11 @@ const singleLayerDrivers = new Set([
   "Selafin",
   "DXF",
 ]);
-/** Longitude and latitude of WGS84 only. */
+/** Drivers that write WGS 84 longitude and latitude only. */
 const wgs84Drivers = new Set(["KML", "LIBKML", "GPX", "GeoJSONSeq", "GeoRSS", "GPSBabel"]);
-/** Tables without any geometry: geometries become columns (`table-geometry.ts`). */
+/** Drivers without geometries, which are written as columns (`table-geometry.ts`). */
 export const tableDrivers = new Set(["XLSX", "ODS"]);
-/** Heights that a driver takes and does not keep, and those that keep them and do not say so. */
+/** Corrections to the Z support that drivers declare. */
 const zSupportByDriver: Readonly<Record<string, boolean>> = {
   "MapInfo File": false,
   KML: true,
@@ -26,31 +26,30 @@ const zSupportByDriver: Readonly<Record<string, boolean>> = {
   "Interlis 1": false,
   DGN: false,
 };
-/** Those that leave features without geometry out, without a word. */
+/** Drivers that silently drop features without geometry. */
 const geometryRequiredDrivers = new Set(["FlatGeobuf", "DXF", "DGN", "GPX", "GeoRSS", "GPSBabel", "KML", "OGR_GMT"]);
-/** Those that have heights, or measures, in all geometries of a layer or in none. */
+/** Drivers in which all geometries of a layer have the same dimensions. */
 export const uniformDimensionDrivers = new Set(["FlatGeobuf", "GML", "OpenFileGDB", "FileGDB", "ESRI Shapefile"]);
-/** Those that write fifteen digits of a number. */
+/** Drivers that write numbers with 15 digits. */
 export const fifteenDigitDrivers = new Set(["ESRI Shapefile", "GML", "OGR_GMT", "JML", "CSV", "XLSX", "ODS"]);
-/** Those that keep geometries without positions; to others they are none. */
+/** Drivers that keep empty geometries; others write null. */
 export const emptyGeometryDrivers = new Set(["GPKG", "SQLite", "CSV"]);
-/** Those whose times are of no time zone. */
+/** Drivers without time zones. */
 export const noTimeZoneDrivers = new Set(["MapInfo File", "XLSX", "ODS", "OGR_GMT", "VDV"]);
-/** Those whose times are all in UTC. */
+/** Drivers with times in UTC only. */
 export const utcOnlyDrivers = new Set(["OpenFileGDB", "FileGDB"]);
-/** Those whose times come back without parts of a second. */
+/** Drivers that drop fractions of seconds. */
 export const wholeSecondDrivers = new Set(["OpenFileGDB", "FileGDB", "ODS"]);
-/** Those that keep the id of a feature. */
+/** Drivers that keep feature ids. */
 const idPreservingDrivers = new Set(["GPKG", "SQLite", "GeoJSON", "GeoJSONSeq", "OpenFileGDB", "FileGDB"]);
-/** Those that take an id more than once. */
+/** Drivers that allow repeated ids. */
 export const duplicateIdDrivers = new Set(["GeoJSON", "GeoJSONSeq"]);
 const defaultIdRange = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
-/** The ids that a driver takes. */
 export const idRangeOfDriver = (name: string): typeof defaultIdRange =>
   name === "OpenFileGDB" || name === "FileGDB" ? { least: 1n, greatest: 2n ** 31n - 1n } : defaultIdRange;
-/** Characters that the names of fields may have. */
+/** Characters allowed in field names. */
 const fieldNamePatterns: Readonly<Record<string, RegExp>> = { "MapInfo File": /[A-Za-z0-9_#]/ };
-/** Names of fields: bytes that they may have. */
+/** Maximum size of field names, in bytes. */
 const maxFieldNameBytes: Readonly<Record<string, number>> = {
   "MapInfo File": 31,
   "ESRI Shapefile": 10,
@@ -70,7 +69,7 @@ const fieldTypeByOgrName: Readonly<Record<string, FieldType>> = {
 
 function fieldTypesOf({ fieldTypes, fieldSubtypes }: DriverInfo): FieldType[] {
   const types = fieldTypes.flatMap((name) => fieldTypeByOgrName[name] ?? []);
-  // A driver that says nothing of its types takes numbers and text; what becomes of them shows afterwards.
+  // Default for drivers that declare no types; differences are detected after writing.
   if (types.length === 0) return ["int32", "double", "text"];
   if (fieldSubtypes.includes("Boolean")) types.push("boolean");
   if (fieldSubtypes.includes("JSON")) types.push("json");
@@ -84,7 +83,7 @@ const geometryFamilies: readonly { readonly suffix: string; readonly types: read
   { suffix: "polygon", types: ["Polygon", "MultiPolygon"] },
 ];
 
-/** One kind of geometry a layer. */
+/** Drivers with one geometry type per layer. */
 const singleGeometryTypeDrivers = new Set(["ESRI Shapefile", "OpenFileGDB", "FileGDB"]);
 
 function geometryTypesOf(name: string): readonly GeometryType[] {

@@ -1,4 +1,4 @@
-/** What the GDAL of this machine has. It is asked once, and only for what a person names: that takes another process. */
+/** Drivers of the installed GDAL. Loaded once, and only on demand, because that starts a process. */
 
 import { installCommand } from "../../../src/install-command.js";
 import { createError } from "../../../src/plugin/index.js";
@@ -6,7 +6,6 @@ import { missingPrefix } from "../process/library.js";
 import { resolveGdalProcess } from "../process/process-path.js";
 import type { DriverCatalog, DriverInfo } from "../process/protocol.js";
 
-/** What to do where GDAL is not there. */
 export const installHint = (): string =>
   `it needs GDAL: run "${installCommand("gdal-async")}"; to use the GDAL of this machine, install its headers first (Debian: libgdal-dev) and set npm_config_shared_gdal=true`;
 
@@ -15,7 +14,7 @@ const timeoutMs = 60_000;
 let catalogRequest: DriverCatalog | { readonly missing: string } | undefined;
 
 function requestCatalog(): DriverCatalog | { readonly missing: string } {
-  // Loaded here: this module is there on every run.
+  // Loaded lazily: this module is imported on every run.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout, stderr, status, signal, error } = spawnSync(process.execPath, [resolveGdalProcess(), "catalogue"], {
     encoding: "utf8",
@@ -27,13 +26,13 @@ function requestCatalog(): DriverCatalog | { readonly missing: string } {
   return { missing: error?.message ?? (signal ? `it ended with ${signal}` : said) };
 }
 
-/** The drivers there are, or why there are none. */
+/** Returns the drivers, or the reason why GDAL is not available. */
 export function loadCatalog(): DriverCatalog | { readonly missing: string } {
   catalogRequest ??= requestCatalog();
   return catalogRequest;
 }
 
-/** @throws unsupported where GDAL, or the driver, is not there */
+/** @throws unsupported if GDAL or the driver is not available */
 export function findDriver(name: string): DriverInfo {
   const catalogue = loadCatalog();
   const source = `gdal:${name}`;
@@ -43,6 +42,6 @@ export function findDriver(name: string): DriverInfo {
   if (found) return found;
   throw createError("unsupported", {
     source,
-    reason: `the GDAL of this machine (${catalogue.version}) has no such driver`,
+    reason: `the installed GDAL (${catalogue.version}) has no such driver; "geoferry formats" lists its drivers`,
   });
 }

@@ -4,12 +4,12 @@ import { findDriver } from "./catalog.js";
 import { folderDrivers, type KnownDriver } from "./known-drivers.js";
 import { createReadOptions, createWriteOptions } from "./option-tables.js";
 
-/** What a format of GDAL is made of: what is known of a driver without asking GDAL, or what GDAL says. */
+/** A driver: from the built-in list, or as described by GDAL. */
 export interface DriverDescription extends KnownDriver {
   readonly reads: boolean;
 }
 
-/** "PK": zips, which workbooks are. */
+/** Zip signature: workbooks are zips. */
 const isZip = (head: Buffer): boolean => head.length > 3 && head.readUInt32LE(0) === 0x04034b50;
 const workbookDrivers = new Set(["XLSX", "ODS"]);
 
@@ -27,8 +27,8 @@ function createIdentify({ driver, extensions, folders, zips, signature }: Driver
 }
 
 /**
- * A driver of GDAL as a format. Its options are GDAL's own: they are asked for when they are needed, since that takes a
- * process. @throws unsupported (from its members) where GDAL or the driver is not there
+ * Creates the format of a GDAL driver. Its options come from GDAL, on demand, because that starts a process. Members
+ * throw unsupported if GDAL or the driver is not available.
  */
 export function createFormat(sketch: DriverDescription): Format {
   const { driver, label, extensions, companions: companionExtensions, folders, reads, writes } = sketch;

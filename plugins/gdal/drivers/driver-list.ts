@@ -3,7 +3,7 @@ import type { DriverCatalog, DriverInfo } from "../process/protocol.js";
 
 const splitWords = (text: string | undefined): string[] => (text ?? "").split(" ").filter((word) => word !== "");
 
-/** The vector drivers of the GDAL that is loaded, in the order in which it tries them. */
+/** The vector drivers of the loaded GDAL, in detection order. */
 export function listDrivers(gdal: Gdal): DriverCatalog {
   const drivers: DriverInfo[] = [];
   gdal.drivers.forEach((driver) => {

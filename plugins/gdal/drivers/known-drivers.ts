@@ -1,17 +1,17 @@
-/** A driver of GDAL that files are recognised for, whether or not GDAL is there. */
+/** A GDAL driver whose files are recognized, even if GDAL is not installed. */
 export interface KnownDriver {
-  /** As GDAL calls it. */
+  /** GDAL's name of the driver. */
   readonly driver: string;
   readonly label: string;
   readonly extensions: readonly string[];
-  /** Files beside the main one. */
+  /** Extensions of files beside the main one. */
   readonly companions?: readonly string[];
-  /** Its datasets are folders. */
+  /** Extensions of datasets that are folders. */
   readonly folders?: readonly string[];
-  /** Those of its extensions that are zips of such a folder. */
+  /** Extensions of zips of such a folder. */
   readonly zips?: readonly string[];
   readonly writes?: true;
-  /** Whether the file says by its first bytes that it is one; absent: only its extension tells. */
+  /** Tests the first bytes of a file; if absent, only the extension counts. */
   readonly signature?: (head: Buffer) => boolean;
 }
 
@@ -25,7 +25,7 @@ const matchesPattern =
   (head: Buffer): boolean =>
     pattern.test(head.subarray(0, 4096).toString("latin1"));
 
-/** Formats that no plugin of ours takes, by the extensions they are known by. */
+/** Formats without a plugin of their own. */
 export const knownDrivers: readonly KnownDriver[] = [
   {
     driver: "FlatGeobuf",
@@ -121,8 +121,8 @@ export const knownDrivers: readonly KnownDriver[] = [
 ];
 
 /**
- * Drivers that follow what a file says to other files, programs or the network, or run what it says: a file is given to
- * one of them only where a person names it (`--from gdal:OGR_VRT`).
+ * Drivers that follow references in a file to other files, programs or the network, or run code in it. Used only if named
+ * explicitly (`--from gdal:OGR_VRT`).
  */
 export const referencingDrivers: ReadonlySet<string> = new Set([
   ...["OGR_VRT", "VRT", "GMLAS", "PDS4", "OGR_PDS", "SQLite", "GPSBabel", "OGR_OGDI", "EDIGEO", "OGR_SDTS"],
@@ -130,5 +130,5 @@ export const referencingDrivers: ReadonlySet<string> = new Set([
   ...["PostgreSQL", "MySQL", "MSSQLSpatial", "ODBC", "PGeo", "OCI", "HANA", "IDB", "MongoDBv3", "DODS", "Memory"],
 ]);
 
-/** Drivers that give a whole folder: with `--from` they take one of any name. */
+/** Drivers that read folders; with `--from`, a folder of any name. */
 export const folderDrivers: ReadonlySet<string> = new Set(["AVCBin", "TIGER", "MVT", "OpenFileGDB", "LVBAG"]);

@@ -1,4 +1,4 @@
-/** Option tables of our own kind, from the lists in which GDAL's drivers declare theirs. */
+/** Converts the option lists of GDAL's drivers to option tables. */
 import type { OptionSpec, OptionTable } from "../../../src/plugin/index.js";
 import type { DriverInfo } from "../process/protocol.js";
 import { tableGeometries } from "../write/table-geometry.js";
@@ -22,7 +22,7 @@ function parseAttributes(text: string): Map<string, string> {
 
 function createOptionSpec(attributes: ReadonlyMap<string, string>, values: readonly string[]): OptionSpec {
   const standard = attributes.get("default");
-  const description = attributes.get("description") || "Said by GDAL without a description";
+  const description = attributes.get("description") || "An option of GDAL without a description";
   const help = standard === undefined || standard === "" ? description : `${description} [${standard}]`;
   const bound = (name: "min" | "max") => {
     const value = Number(attributes.get(name) ?? Number.NaN);
@@ -43,7 +43,7 @@ function createOptionSpec(attributes: ReadonlyMap<string, string>, values: reado
   }
 }
 
-/** The vector options of a list; GDAL has no defaults in it that it would not take by itself. */
+/** The vector options of a list. Omits defaults, which GDAL applies itself. */
 export function parseOptionList(xml: string): OptionTable {
   const table: Record<string, OptionSpec> = {};
   for (const [, opening, , content = ""] of xml.matchAll(/<Option\b([^>]*?)(\/>|>([\s\S]*?)<\/Option>)/gi)) {
@@ -59,7 +59,7 @@ export function parseOptionList(xml: string): OptionTable {
   return table;
 }
 
-/** Those of ours beside GDAL's, in small letters: GDAL's are in capitals. */
+/** Options added to GDAL's, in lower case; GDAL's are in upper case. */
 export const memoryOption = {
   memory: {
     type: "integer",
@@ -84,7 +84,6 @@ export const createReadOptions = (facts: DriverInfo): OptionTable => ({
   ...readOptions,
 });
 
-/** Of drivers that write tables only. */
 const tableOptions = {
   geometry: {
     type: "choice",
@@ -103,7 +102,7 @@ export const createWriteOptions = (facts: DriverInfo): OptionTable => ({
 
 const optionText = (value: unknown): string => (typeof value === "boolean" ? (value ? "YES" : "NO") : String(value));
 
-/** `NAME=value` for each option that is given and is in the list. */
+/** `NAME=value` for each given option that is in the list. */
 export function toGdalOptions(xml: string, options: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(parseOptionList(xml)).flatMap((name) => {
     const value = Object.hasOwn(options, name) ? options[name] : undefined;

@@ -3,9 +3,9 @@ import { missingPrefix } from "./library.js";
 import { resolveGdalProcess } from "./process-path.js";
 import type { GdalReply, GdalRequest } from "./protocol.js";
 
-/** Why GDAL has nothing to give. */
+/** A failure of GDAL. */
 export class GdalError extends Error {
-  /** @param missing the library is not there, or cannot be loaded */
+  /** @param missing whether the library is not installed or cannot be loaded */
   constructor(
     message: string,
     readonly missing: boolean = false,
@@ -16,25 +16,25 @@ export class GdalError extends Error {
 
 export interface GdalConnectionOptions {
   readonly environment: NodeJS.ProcessEnv;
-  /** Mebibytes that the process may take. */
+  /** Memory limit of the process, in mebibytes. */
   readonly memory: number;
   readonly signal: AbortSignal;
-  /** Told once each. */
+  /** Called once per distinct warning. */
   readonly onWarning: (warning: string) => void;
 }
 
-/** Megabytes of JavaScript's heap: what is read stays outside of it. */
+/** JavaScript heap limit; data is kept outside of the heap. */
 const maxHeapMiB = 512;
 
-function toGdalFailure({ message, said }: ChildProcessError): GdalError {
-  const at = said.indexOf(missingPrefix);
-  return at < 0 ? new GdalError(message) : new GdalError(said.slice(at + missingPrefix.length).trim(), true);
+function toGdalFailure({ message, lastOutput }: ChildProcessError): GdalError {
+  const at = lastOutput.indexOf(missingPrefix);
+  return at < 0 ? new GdalError(message) : new GdalError(lastOutput.slice(at + missingPrefix.length).trim(), true);
 }
 
-/** One dataset that GDAL reads or makes, in a process of its own. Asked one thing after the other. */
+/** Reads or writes one dataset in a GDAL process. Handles one request at a time. */
 export class GdalConnection {
   private readonly process: ChildProcessClient<GdalRequest, GdalReply>;
-  private readonly told = new Set<string>();
+  private readonly reportedWarnings = new Set<string>();
 
   constructor({ onWarning, ...limits }: GdalConnectionOptions) {
     this.process = new ChildProcessClient({
@@ -45,14 +45,14 @@ export class GdalConnection {
       memoryOption: "memory",
       onReply: ({ warnings }) => {
         for (const warning of warnings) {
-          if (!this.told.has(warning)) onWarning(warning);
-          this.told.add(warning);
+          if (!this.reportedWarnings.has(warning)) onWarning(warning);
+          this.reportedWarnings.add(warning);
         }
       },
     });
   }
 
-  /** @throws GdalError where GDAL refuses, dies or takes too much memory; the process is gone then */
+  /** @throws GdalError if GDAL fails, crashes or exceeds its memory; the process has then ended */
   async ask<K extends GdalRequest["kind"]>(
     request: GdalRequest & { readonly kind: K },
   ): Promise<GdalReply & { readonly kind: K }> {

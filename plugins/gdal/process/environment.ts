@@ -1,12 +1,12 @@
-/** What GDAL is told by the environment of its process. */
+/** Environment variables of the GDAL process. */
 import { join } from "node:path";
 
-/** A name that no file has: GDAL reads from the network only files of this name. */
+/** The only remote file name that GDAL may read, which does not exist. */
 const nonexistentPath = "/geoferry/reads/nothing/from/the/network";
-/** Where no one listens. */
+/** A proxy address without a listener. */
 const unreachableProxy = "http://127.0.0.1:9";
 
-/** No network: neither GDAL's file systems of remote files, nor what its drivers would fetch for themselves. */
+/** Disables network access of GDAL's virtual file systems and of its drivers. */
 const offlineSettings = {
   CPL_VSIL_CURL_ALLOWED_FILENAME: nonexistentPath,
   GDAL_HTTP_PROXY: unreachableProxy,
@@ -23,7 +23,7 @@ const offlineSettings = {
   PROJ_NETWORK: "OFF",
 } as const;
 
-/** What files must not make GDAL do: follow references, run code, open other files. */
+/** Prevents files from making GDAL follow references, run code or open other files. */
 const restrictedSettings = {
   GML_SKIP_RESOLVE_ELEMS: "ALL",
   GDAL_VRT_ENABLE_PYTHON: "NO",
@@ -34,13 +34,13 @@ const restrictedSettings = {
 } as const;
 
 /**
- * @param scratch a folder for whatever GDAL would write beside its input
- * @param reaches the driver was named, and is there to reach out
+ * @param scratch folder for files that GDAL would write beside its input
+ * @param allowsReferences whether a driver that follows references was named explicitly
  */
-export function gdalEnvironment(scratch: string, reaches: boolean): NodeJS.ProcessEnv {
+export function gdalEnvironment(scratch: string, allowsReferences: boolean): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...(reaches ? {} : { ...offlineSettings, ...restrictedSettings }),
+    ...(allowsReferences ? {} : { ...offlineSettings, ...restrictedSettings }),
     CPL_LOG: join(scratch, "gdal.log"),
     CPL_TMPDIR: scratch,
     OGR_VFK_DB_NAME: join(scratch, "vfk.db"),

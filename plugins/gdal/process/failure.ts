@@ -2,14 +2,14 @@ import { createError } from "../../../src/plugin/index.js";
 import { installHint } from "../drivers/catalog.js";
 import { GdalError } from "./connection.js";
 
-/** What GDAL's messages begin with, and where they name the file once more. */
+/** Strips the prefix and the file name from GDAL's messages. */
 const cleanMessage = (message: string): string =>
   message
     .replace(/^(ERROR|Warning) \d+: /, "")
     .replaceAll(/\s+/g, " ")
     .trim();
 
-/** A failure of GDAL while reading, as an error of the registry; any other error as it is. */
+/** Converts a read failure of GDAL to a registry error; returns other errors unchanged. */
 export function toReadError(error: unknown, source: string, driver: string | null): unknown {
   if (!(error instanceof GdalError)) return error;
   if (error.missing) return createError("unsupported", { source, reason: `${installHint()}; ${error.message}` }, error);
@@ -21,7 +21,7 @@ export function toReadError(error: unknown, source: string, driver: string | nul
   );
 }
 
-/** The same of writing. */
+/** Likewise for write failures. */
 export function toWriteError(error: unknown, output: string, driver: string): unknown {
   if (!(error instanceof GdalError)) return error;
   if (error.missing)

@@ -1,13 +1,13 @@
-/** GDAL itself; only the process of its own imports this. */
+/** Loads GDAL. Only the GDAL process may import this. */
 import { createRequire } from "node:module";
 import type gdalAsync from "gdal-async";
 
 export type Gdal = typeof gdalAsync;
 
-/** What the process says on its standard error where the package cannot be loaded, before the reason. */
+/** Prefix on standard error if the package cannot be loaded. */
 export const missingPrefix = "gdal-async cannot be loaded: ";
 
-/** @throws Error that begins with `missingPrefix` */
+/** @throws Error whose message starts with `missingPrefix` */
 export function loadGdal(): Gdal {
   try {
     return createRequire(import.meta.url)("gdal-async") as Gdal;

@@ -1,20 +1,20 @@
 import type { BatchData, FieldType } from "../../../src/model/index.js";
 
-/** What GDAL says of a driver. */
+/** Driver metadata of GDAL. */
 export interface DriverInfo {
   readonly name: string;
   readonly label: string;
   readonly extensions: readonly string[];
   readonly reads: boolean;
   readonly writes: boolean;
-  /** Several layers in one dataset. */
+  /** Whether a dataset can have several layers. */
   readonly layers: boolean;
   readonly z: boolean;
   readonly m: boolean;
   /** OGR's names of field types and subtypes that can be created. */
   readonly fieldTypes: readonly string[];
   readonly fieldSubtypes: readonly string[];
-  /** XML: an option list each, or empty. */
+  /** Option lists as XML; empty if there are none. */
   readonly openOptions: string;
   readonly datasetOptions: string;
   readonly layerOptions: string;
@@ -25,7 +25,7 @@ export interface DriverCatalog {
   readonly drivers: readonly DriverInfo[];
 }
 
-/** A field as OGR has it, and what it is read as. */
+/** An OGR field and the field type it becomes. */
 export interface FieldPlan {
   readonly name: string;
   /** OGR's type: `OFTInteger` … */
@@ -40,23 +40,23 @@ export interface LayerInfo {
   /** WKT 2, or empty. */
   readonly wkt: string;
   readonly fields: readonly FieldPlan[];
-  /** No geometry at all. */
+  /** Whether the layer has no geometry. */
   readonly isTable: boolean;
-  /** Where GDAL knows it without reading all. */
+  /** Null if GDAL would have to read the layer to count. */
   readonly featureCount: number | null;
-  /** The driver keeps ids of its own, rather than counting. */
+  /** Whether the driver stores ids, rather than counting. */
   readonly keepsIds: boolean;
 }
 
-/** What is told about geometries of a batch: counts. */
+/** Number of repairs of the geometries of a batch. */
 export interface GeometryRepairs {
   readonly curves: number;
   readonly closedRings: number;
-  /** Geometries of which a part could not be read. */
+  /** Geometries with an unreadable part. */
   readonly unreadable: number;
 }
 
-/** A feature whose geometry, null in its batch, could not be read; `record` counts from 1. */
+/** A feature whose geometry could not be read and is null in the batch; `record` counts from 1. */
 export interface UnreadableGeometry {
   readonly record: number;
   readonly fid: number;
@@ -64,21 +64,21 @@ export interface UnreadableGeometry {
 }
 
 export interface WrittenValues {
-  /** Of those that are not null; null where GDAL did not tell. */
+  /** Number of values that are not null; null if unknown. */
   readonly count: number | null;
-  /** Of numbers, or of the bytes of texts; null of other types, and where GDAL did not tell. */
+  /** Sum of numbers, or of text sizes in bytes; null for other types or if unknown. */
   readonly sum: number | null;
 }
 
-/** What was asked of a driver, and what the layers of the output turned out to be. */
+/** A layer of the output, read back after writing. */
 export interface WrittenLayer {
   readonly name: string;
   readonly features: number;
-  /** Empty where it says no reference system. */
+  /** Empty if it has no CRS. */
   readonly wkt: string;
   /** No geometry at all. */
   readonly isTable: boolean;
-  /** Least x, least y, greatest x, greatest y; null where GDAL does not tell. */
+  /** Min x, min y, max x, max y; null if unknown. */
   readonly extent: readonly number[] | null;
   readonly fields: readonly {
     readonly name: string;
@@ -87,12 +87,12 @@ export interface WrittenLayer {
   }[];
 }
 
-/** What the process is asked, one thing after the other. */
+/** Requests to the GDAL process, one at a time. */
 export type GdalRequest =
   | {
       readonly kind: "open";
       readonly path: string;
-      /** The driver to open it with; null: any of those that reach for nothing else. */
+      /** Driver to open it with; null: any that follows no references. */
       readonly driver: string | null;
       readonly options: readonly string[];
     }
@@ -104,7 +104,7 @@ export type GdalRequest =
       readonly source: string;
       readonly path: string;
       readonly driver: string;
-      /** Of GDAL's vector translation. */
+      /** Arguments of GDAL's vector translate (ogr2ogr). */
       readonly args: readonly string[];
     };
 
@@ -116,14 +116,14 @@ export type GdalReply = (
       readonly batches: readonly BatchData[];
       readonly tally: GeometryRepairs;
       readonly unreadable: readonly UnreadableGeometry[];
-      /** Integers of lists that a double does not hold. */
+      /** Number of integers in lists that were rounded to a double. */
       readonly rounded: number;
       readonly done: boolean;
     }
-  /** Null where what was written cannot be looked at. */
+  /** Null if the output cannot be read back. */
   | { readonly kind: "write"; readonly layers: readonly WrittenLayer[] | null }
   | { readonly kind: "error"; readonly message: string }
 ) & {
-  /** What GDAL warned of since the last reply. */
+  /** GDAL's warnings since the last reply. */
   readonly warnings: readonly string[];
 };

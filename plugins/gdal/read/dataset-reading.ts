@@ -1,4 +1,4 @@
-/** Opens a dataset and makes batches of its layers, in the process of GDAL. */
+/** Opens a dataset and reads its layers in batches. Runs in the GDAL process. */
 import type { Dataset, Feature as GdalFeature, Layer } from "gdal-async";
 import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../../../src/model/index.js";
 import { WkbReader } from "../../shared/wkb/index.js";
@@ -10,14 +10,13 @@ import { type ReadLayer, readLayers, selectLayer } from "./layer-facts.js";
 import { quoteOgrName } from "./ogr-sql.js";
 import { createValueColumn, type ValueColumn } from "./value-columns.js";
 
-/** Enough rows for a batch, where their geometries are no more than a run may have. */
+/** Row limit of a batch; `GeometryBatch` limits the size of geometries. */
 const maxBatchRows = 1024;
-/** Batches of one reply. */
 const maxReplyBatches = 4;
 
 type RowsReply = Omit<GdalReply & { readonly kind: "rows" }, "warnings">;
 
-/** What only its text tells exactly: integers beyond 2^53, and the parts of seconds and offsets of times. */
+/** Types read as text: gdal-async rounds integers beyond 2^53 and drops fractions of seconds and offsets of times. */
 const textReadTypes = new Set(["OFTInteger64", "OFTDate", "OFTTime", "OFTDateTime"]);
 
 interface LayerSelection {
@@ -26,7 +25,7 @@ interface LayerSelection {
   readonly casts: boolean;
 }
 
-/** What may be asked of a layer in SQL, the best first; nothing where it is read as it is. */
+/** SQL selections to try, best first; empty if the layer is read directly. */
 function planSelections({ facts, geometryColumn, isFirst }: ReadLayer, table: string): LayerSelection[] {
   const { fields } = facts;
   if (geometryColumn === null && !fields.some(({ ogrType }) => textReadTypes.has(ogrType))) return [];
@@ -40,14 +39,14 @@ function planSelections({ facts, geometryColumn, isFirst }: ReadLayer, table: st
   const named = { sql: `SELECT ${[...geometry, ...columns].join(", ")} FROM ${quoteOgrName(table)}`, casts: true };
   const all = { sql: `SELECT * FROM ${quoteOgrName(table)}`, casts: false };
   return [
-    // Names that differ in case only are one to SQL.
+    // SQL cannot distinguish names that differ only in case.
     ...(names.size === fields.length ? [named] : []),
-    // A first column without a name can be asked for with all others only.
+    // A first geometry column without a name can only be selected with SELECT *.
     ...(geometryColumn !== null && isFirst ? [all] : []),
   ];
 }
 
-/** What a driver that was asked for is called by the collection of drivers. */
+/** Checks that the driver exists. */
 function findDriverName(gdal: Gdal, name: string) {
   try {
     return gdal.drivers.get(name);
@@ -79,7 +78,7 @@ export class DatasetReading {
       .flatMap(({ layer, index }) => readLayers(gdal, dataset, layer, index));
   }
 
-  /** @throws Error with what GDAL says */
+  /** @throws Error with GDAL's message */
   static open(gdal: Gdal, { path, driver, options }: GdalRequest & { readonly kind: "open" }): DatasetReading {
     const safe = () =>
       gdal.drivers
@@ -96,7 +95,7 @@ export class DatasetReading {
     return { kind: "open", driver: this.driver, layers: this.layers.map(({ facts }) => facts) };
   }
 
-  /** Goes back to before the first feature of a layer. */
+  /** Rewinds to the first feature of a layer. */
   start(index: number, ids: boolean): void {
     const layer = this.layers[index]!;
     const { facts } = layer;
@@ -104,7 +103,7 @@ export class DatasetReading {
     const whole = this.dataset.layers.get(layer.index);
     const selected = this.select(planSelections(layer, whole.name));
     if (layer.geometryColumn !== null && !selected)
-      throw new Error(`the geometries "${layer.geometryColumn}" of the layer ${whole.name} cannot be asked for`);
+      throw new Error(`the geometries "${layer.geometryColumn}" of the layer ${whole.name} cannot be selected`);
     this.source = selected?.layer ?? whole;
     this.cells = facts.fields.map((field) =>
       createValueColumn(field, selected?.casts === true && textReadTypes.has(field.ogrType)),
@@ -119,7 +118,7 @@ export class DatasetReading {
       try {
         return { layer: selectLayer(this.dataset, sql), casts };
       } catch {
-        // The next one, or the layer as it is.
+        // Try the next one, then the layer itself.
       }
     }
     return null;
@@ -194,7 +193,7 @@ export class DatasetReading {
     };
   }
 
-  /** A layer that ends where its file is broken looks like one that ends. @throws Error */
+  /** Detects a damaged file, which GDAL may report like the end of the layer. @throws Error */
   private checkEnd(): void {
     const error = this.gdal.lastError as { readonly level: number; readonly message: string } | null;
     if (error && error.level >= this.gdal.CE_Failure) throw new Error(error.message);

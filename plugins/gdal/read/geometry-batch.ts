@@ -1,38 +1,38 @@
-/** The geometries of a run of features, taken out of GDAL together. */
+/** Exports the geometries of many features from GDAL in one call. */
 import type { Feature, GeometryCollection } from "gdal-async";
 import type { GeometryBuilder } from "../../../src/model/index.js";
 import { GeometryParseError, type WkbReader } from "../../shared/wkb/index.js";
 import type { Gdal } from "../process/library.js";
 
-/** WKB that one export may have: one more geometry may go beyond. */
+/** Size limit of an export; the last geometry may exceed it. */
 const maxBytes = 1 << 20;
 
-/** What comes before the members: byte order, type and count. */
+/** WKB header of a collection: byte order, type and count. */
 const collectionHeaderBytes = 9;
 
-/** Geometries of one dimension; of several, a collection would have the greatest. */
+/** Geometries with the same dimensions: a collection would extend all members to the highest. */
 interface DimensionGroup {
   readonly collection: GeometryCollection;
   bytes: Buffer;
-  /** Where the next member begins; −1 where it is not known since one before could not be read. */
+  /** Offset of the next member; −1 after an unreadable member. */
   at: number;
   taken: number;
   count: number;
 }
 
-/** Old types with heights have the highest bit, ISO's have a thousand, two or three. */
+/** Old Z types have the highest bit set; ISO types add 1000, 2000 or 3000. */
 function dimensionsOf(type: number): number {
   const plain = type >>> 0;
   return plain >= 0x80000000 ? 1 : Math.floor(plain / 1000);
 }
 
 /**
- * To export a geometry costs gdal-async some microseconds for the buffer alone: those of many features are exported as
- * one collection, which took a third of the time for points.
+ * Exporting a geometry costs gdal-async several microseconds for its buffer alone, so the geometries of many features are
+ * exported as one collection. Measured for points, this takes a third of the time.
  */
 export class GeometryBatch {
   private readonly groups = new Map<number, DimensionGroup>();
-  /** By feature: where its geometry is, null for none, or why it is nowhere. */
+  /** By feature: the group of its geometry, null for none, or why it cannot be read. */
   private readonly order: (DimensionGroup | string | null)[] = [];
   private size = 0;
 
@@ -65,7 +65,7 @@ export class GeometryBatch {
     this.order.push(group);
   }
 
-  /** gdal-async has no triangulated surfaces (TIN, PolyhedralSurface), and says so by an exception. */
+  /** gdal-async throws for TIN and PolyhedralSurface. */
   private geometryOf(feature: Feature) {
     try {
       return feature.getGeometry();
@@ -74,14 +74,13 @@ export class GeometryBatch {
     }
   }
 
-  /** A feature of a table. */
   addNone(): void {
     this.order.push(null);
   }
 
   /**
-   * Puts the geometries into the builder, in the order of their features. `after` is told of each feature, with the
-   * reason where its geometry cannot be read: nothing is added then.
+   * Adds the geometries to the builder in feature order. Calls `after` for each feature, with a reason if its geometry
+   * cannot be read and was not added.
    */
   take(builder: GeometryBuilder, after: (feature: number, reason: string | null) => void): void {
     for (const group of this.groups.values()) {

@@ -1,17 +1,17 @@
-/** The reference systems that a GML names, which GDAL takes for one where a feature has several geometries. */
+/** Finds the CRS in a GML file: GDAL assigns one CRS to all geometries of a feature. */
 import { closeSync, openSync, readSync } from "node:fs";
 
 const chunkBytes = 1 << 20;
-/** A name that begins in one chunk may end in the next one. */
+/** A name may span two chunks. */
 const overlapBytes = 256;
 
 const srsName = /\bsrsName\s*=\s*["']([^"']{1,200})["']/g;
 
-/** What is the same in `EPSG:4326`, `urn:ogc:def:crs:EPSG::4326` and `http://www.opengis.net/def/crs/EPSG/0/4326`. */
+/** Reduces `EPSG:4326`, `urn:ogc:def:crs:EPSG::4326` and `http://www.opengis.net/def/crs/EPSG/0/4326` to one form. */
 const normalizeSrsName = (name: string): string =>
   name.slice(1 + Math.max(...[..."#:/"].map((end) => name.lastIndexOf(end))));
 
-/** Whether the geometries of a GML (ISO 19136, 9.10) are in more than one reference system. @throws Error of the file */
+/** Whether the geometries of a GML file have more than one CRS (ISO 19136, 9.10). @throws Error of the file system */
 export function hasSeveralSystems(path: string): boolean {
   const codes = new Set<string>();
   const file = openSync(path, "r");

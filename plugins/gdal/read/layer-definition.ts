@@ -1,18 +1,18 @@
 /**
- * What gdal-async does not say of a layer: which integers are booleans, which texts are JSON, and what other columns
- * with geometry it has. The tables of an empty SQL dump that GDAL makes of it do.
+ * Reads field subtypes (boolean, JSON) and further geometry columns, which gdal-async does not expose, from the table
+ * definitions of an empty SQL dump (driver PGDUMP).
  */
 import type { Dataset } from "gdal-async";
 import type { FieldType } from "../../../src/model/index.js";
 import type { Gdal } from "../process/library.js";
 
 export interface LayerDefinition {
-  /** Columns with geometry, in their order; the dump has a name of its own for one without. */
+  /** Geometry columns, in order; the dump generates a name for one without. */
   readonly geometryColumns: readonly string[];
   readonly subtypes: ReadonlyMap<string, FieldType>;
 }
 
-/** No column of anybody is called so; the dump leaves out a field that is called as its key. */
+/** An unlikely name: the dump omits a field with the name of its key. */
 const unusedKeyColumn = "geoferry_no_such_column";
 
 const quotedPattern = (quote: string): string => `${quote}((?:[^${quote}]|${quote}${quote})*)${quote}`;
@@ -41,7 +41,7 @@ export function readLayerDefinition(gdal: Gdal, dataset: Dataset, layer: string)
       if (type!.toLowerCase() === "geometry") geometries.push(name);
     }
   } catch {
-    // Without the driver, or for a layer that it does not take, booleans stay the integers that they are.
+    // Without the driver, or if it fails, booleans are read as integers.
   }
   return { geometryColumns: geometries, subtypes };
 }

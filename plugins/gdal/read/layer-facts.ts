@@ -1,4 +1,4 @@
-/** What a layer says of itself before its features are read, in the process of GDAL. */
+/** Reads the properties of layers. Runs in the GDAL process. */
 import type { Dataset, Layer } from "gdal-async";
 import type { FieldType } from "../../../src/model/index.js";
 import type { Gdal } from "../process/library.js";
@@ -7,7 +7,7 @@ import { hasSeveralSystems } from "./gml-systems.js";
 import { type LayerDefinition, readLayerDefinition } from "./layer-definition.js";
 import { quoteOgrName } from "./ogr-sql.js";
 
-/** The types of OGR; lists become JSON. */
+/** Field types by OGR type; lists become JSON. */
 const fieldTypeByOgrType: Readonly<Record<string, FieldType>> = {
   OFTInteger: "int32",
   OFTInteger64: "int64",
@@ -23,7 +23,7 @@ const fieldTypeByOgrType: Readonly<Record<string, FieldType>> = {
   OFTStringList: "json",
 };
 
-/** What gdal-async calls them. */
+/** OGR types by gdal-async's name. */
 const ogrTypeByName: Readonly<Record<string, string>> = {
   integer: "OFTInteger",
   "integer[]": "OFTIntegerList",
@@ -39,7 +39,7 @@ const ogrTypeByName: Readonly<Record<string, string>> = {
   dateTime: "OFTDateTime",
 };
 
-/** Drivers whose feature ids stand in the file, though they have no column for them. */
+/** Drivers that store feature ids without an id column. */
 const idPreservingDrivers = new Set([
   "GeoJSON",
   "GeoJSONSeq",
@@ -62,7 +62,7 @@ export function createFieldPlans(layer: Layer, { subtypes }: LayerDefinition): F
   );
 }
 
-/** @returns WKT 2 of a layer's reference system; empty where it has none */
+/** WKT 2 of a layer's CRS; empty if it has none. */
 export function layerWkt(layer: Layer): string {
   try {
     return layer.srs?.toWKT() ?? "";
@@ -71,33 +71,33 @@ export function layerWkt(layer: Layer): string {
   }
 }
 
-/** The layers of a dataset as they are read: one for each column with geometry. */
+/** A layer to read: one per geometry column. */
 export interface ReadLayer {
   readonly facts: LayerInfo;
-  /** Of the dataset. */
+  /** Index of the layer in the dataset. */
   readonly index: number;
-  /** Null for the only one. */
+  /** Null if it is the only one. */
   readonly geometryColumn: string | null;
   readonly isFirst: boolean;
 }
 
-/** The reference system of another column than the first. */
+/** WKT 2 of a geometry column other than the first. */
 function columnWkt(dataset: Dataset, layer: Layer, column: string): string {
   return layerWkt(selectLayer(dataset, `SELECT ${quoteOgrName(column)} FROM ${quoteOgrName(layer.name)}`));
 }
 
 /**
- * Selections stay until their dataset goes: when GDAL lets one go, it sets the layer back to its first feature, whoever
- * is reading it.
+ * Keeps selections alive as long as their dataset: when GDAL releases one, it rewinds the underlying layer, even if that
+ * is being read.
  */
 const selectionsByDataset = new WeakMap<Dataset, Layer[]>();
 
 /**
- * By default in GDAL's own dialect, which every driver has. What it does not select the layer itself leaves out as well,
- * until the next selection. @throws Error
+ * Runs an SQL selection, by default in the OGR SQL dialect, which every driver supports. Fields that are not selected are
+ * also ignored when reading the layer directly, until the next selection. @throws Error
  */
 export function selectLayer(dataset: Dataset, sql: string, dialect = "OGRSQL"): Layer {
-  // Typed as without a dialect.
+  // The type declaration lacks the dialect.
   const typed = dataset as Dataset & { executeSQL(sql: string, filter: null, dialect: string): Layer };
   const selection = typed.executeSQL(sql, null, dialect);
   const all = selectionsByDataset.get(dataset) ?? [];
@@ -106,7 +106,7 @@ export function selectLayer(dataset: Dataset, sql: string, dialect = "OGRSQL"): 
   return selection;
 }
 
-/** GDAL gives all geometries of a GML's feature the system of one of them. */
+/** In GML, GDAL assigns one CRS to all geometries of a feature. */
 function hasSingleCrsPerFeature(dataset: Dataset): boolean {
   return dataset.driver?.description !== "GML" || !hasSeveralSystems(dataset.description ?? "");
 }
@@ -130,7 +130,7 @@ function readLayerInfo(gdal: Gdal, dataset: Dataset, layer: Layer, definition: L
   try {
     featureCount = layer.features.count(false);
   } catch {
-    // It would have to read all.
+    // Counting would read the whole layer.
   }
   return {
     name: layer.name,

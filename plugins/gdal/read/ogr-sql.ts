@@ -1,2 +1,2 @@
-/** A name in the SQL of OGR. */
+/** Quotes an identifier for OGR SQL. */
 export const quoteOgrName = (name: string): string => `"${name.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;

@@ -1,6 +1,6 @@
-/** Dates and times of OGR as ISO 8601 says them. */
+/** Converts OGR dates and times to ISO 8601. */
 
-/** As gdal-async gives them: what is 0 is absent. `timezone` is OGR's: 0 unknown, 1 local, 100 UTC, ±1 a quarter hour. */
+/** Date parts of gdal-async, which omits zeros. `timezone` is OGR's flag: 0 unknown, 1 local, 100 UTC ± quarter hours. */
 export interface DateParts {
   readonly year?: number;
   readonly month?: number;
@@ -15,7 +15,7 @@ type TemporalType = "date" | "time" | "datetime";
 
 const padTwo = (value: number): string => String(value).padStart(2, "0");
 
-/** OGR's flag as an offset; nothing where it is unknown or local. */
+/** OGR's time zone flag as an offset; empty if unknown or local. */
 function formatOffset(flag: number): string {
   if (flag <= 1) return "";
   const minutes = (flag - 100) * 15;
@@ -36,7 +36,7 @@ export function partsToIso(type: TemporalType, parts: DateParts): string | null 
 const ogrTemporalPattern =
   /^(?:(\d{1,4})\/(\d{1,2})\/(\d{1,2}))?\s*(?:(\d{1,2}):(\d{2}):(\d{2})(\.\d+)?(?:([+-])(\d{2}):?(\d{2})?)?)?$/;
 
-/** `2020/01/02 10:11:12.345+02`, as OGR writes the values of its fields; null where it is no date. */
+/** Parses OGR's text form, `2020/01/02 10:11:12.345+02`; null if invalid. */
 export function textToIso(type: TemporalType, text: string): string | null {
   const found = ogrTemporalPattern.exec(text);
   if (!found) return null;

@@ -1,12 +1,12 @@
-/** Takes the values of a field as gdal-async gives them into a column. */
+/** Builds columns from the values of gdal-async. */
 import { BigintBuilder, BytesBuilder, type Column, type FieldType, NumberBuilder } from "../../../src/model/index.js";
 import type { FieldPlan } from "../process/protocol.js";
 import { type DateParts, partsToIso, textToIso } from "./temporal.js";
 
 export interface ValueColumn {
-  /** Integers that came rounded to a double, since the last look. */
+  /** Integers rounded to a double since the last reset. */
   rounded: number;
-  /** Null for no value; undefined for bytes of length 0. */
+  /** Adds a value; null is null, undefined is binary of length 0. */
   add(value: unknown): void;
   finish(): Column;
 }
@@ -93,7 +93,7 @@ class TemporalValueColumn extends BaseValueColumn<BytesBuilder> {
   }
 }
 
-/** @param byText whether a value comes as the text that OGR makes of it, not as gdal-async has it */
+/** @param byText whether values are OGR's text form instead of gdal-async's values */
 export function createValueColumn({ ogrType, type }: FieldPlan, byText: boolean): ValueColumn {
   switch (type) {
     case "boolean":
@@ -117,7 +117,7 @@ export function createValueColumn({ ogrType, type }: FieldPlan, byText: boolean)
   }
 }
 
-/** Text that is JSON as it is; what only claims to be is a string in it. */
+/** Valid JSON text is kept; any other text becomes a JSON string. */
 function toJson(text: string): string {
   try {
     JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * As much of FlatGeobuf (flatgeobuf.org, header.fbs and feature.fbs of version 3) as carries rows to and from GDAL: tables
- * without index, whose geometries are in a column of WKB. All numbers are little-endian.
+ * The subset of FlatGeobuf (flatgeobuf.org, header.fbs and feature.fbs of version 3) that passes rows to GDAL: tables
+ * without an index, with geometries in a WKB column. All numbers are little-endian.
  */
 import type { FieldType } from "../../../src/model/index.js";
 
@@ -30,18 +30,18 @@ export interface ColumnType {
 
 const padTo8 = (size: number): number => Math.ceil(size / 8) * 8;
 
-/** What the layer of a file is called that begins with `encodeHeader`. */
+/** Layer name in the header. */
 export const rowsLayer = "rows";
 
-/** Where the number of features stands in a file that begins with `encodeHeader`. */
+/** Offset of the number of features in the header. */
 export const featureCountOffset = magicBytes.length + 4 + 40;
 
 /**
- * The beginning of a file: magic bytes, then the size of the header, then the table Header without a type of geometry,
- * an index or a reference system. The number of features is 0, for unknown, until it is put in.
+ * Encodes magic bytes, header size and the table Header without geometry type, index and CRS. The number of features is 0
+ * (unknown) until it is filled in.
  */
 export function encodeHeader(columns: readonly ColumnType[]): Buffer {
-  // The name of the layer stands behind those of the columns.
+  // The layer name follows the column names.
   const names = [...columns.map(({ name }) => name), rowsLayer].map((name) => Buffer.from(name, "utf8"));
   const vectorAt = 64;
   const columnVtableAt = vectorAt + padTo8(4 + 4 * columns.length);
@@ -50,7 +50,7 @@ export function encodeHeader(columns: readonly ColumnType[]): Buffer {
   const nameSizes = names.map((name) => padTo8(4 + name.length + 1));
   const size = namesAt + nameSizes.reduce((sum, each) => sum + each, 0);
   const bytes = Buffer.alloc(size);
-  // The vtable of Header: its size, the size of the table, then a place for each member up to the size of index nodes.
+  // The vtable of Header: its size, the size of the table, then an offset for each member up to indexNodeSize.
   const [vtableAt, tableAt] = [4, 32];
   bytes.writeUInt32LE(tableAt, 0);
   bytes.writeUInt16LE(24, vtableAt);
@@ -86,7 +86,7 @@ export function encodeHeader(columns: readonly ColumnType[]): Buffer {
   return Buffer.concat([start, bytes]);
 }
 
-/** What stands before the properties of every feature: the table Feature with its vtable, and room for two sizes. */
+/** Prefix of every feature: the table Feature with its vtable, and space for two sizes. */
 const featurePrefix = Buffer.from([
   ...[0, 0, 0, 0],
   ...[12, 0, 0, 0],
@@ -95,7 +95,7 @@ const featurePrefix = Buffer.from([
   ...[0, 0, 0, 0],
 ]);
 
-/** Writes features one after the other, without geometries: the properties only (feature.fbs, Feature.properties). */
+/** Writes features with properties only (feature.fbs, Feature.properties). */
 export class FeatureWriter {
   private buffer = Buffer.allocUnsafeSlow(1 << 16);
   private at = 0;
@@ -142,7 +142,7 @@ export class FeatureWriter {
     this.buffer.writeDoubleLE(value, at);
   }
 
-  /** Text, JSON, dates and bytes: their size, and they themselves. */
+  /** Writes text, JSON, dates or binary: size, then bytes. */
   bytes(index: number, source: Uint8Array, from: number, to: number): void {
     const at = this.column(index, 4 + to - from);
     this.buffer.writeUInt32LE(to - from, at);
@@ -155,7 +155,7 @@ export class FeatureWriter {
     buffer.writeUInt32LE(at - start - featurePrefix.length, start + featurePrefix.length - 4);
   }
 
-  /** All features since the last call. */
+  /** Returns the features since the last call. */
   finish(): Uint8Array {
     const written = new Uint8Array(this.buffer.subarray(0, this.at));
     this.at = 0;

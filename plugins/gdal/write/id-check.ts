@@ -1,4 +1,4 @@
-/** Whether a layer's ids can be those of its features in the output. */
+/** Checks whether the output can keep a layer's ids. */
 import { duplicateIdDrivers, idRangeOfDriver } from "../drivers/capabilities.js";
 
 export class IdCheck {
@@ -6,12 +6,12 @@ export class IdCheck {
   private ascending = true;
   private inRange = true;
   private features = 0;
-  /** Features that have one. */
+  /** Number of features with an id. */
   count = 0;
 
   constructor(private readonly driver: string) {}
 
-  /** @param features those of the chunk, with an id or without */
+  /** @param features number of features of the chunk, with or without an id */
   add(ids: BigInt64Array, features: number): void {
     const { least, greatest } = idRangeOfDriver(this.driver);
     this.features += features;
@@ -27,8 +27,8 @@ export class IdCheck {
     }
   }
 
-  /** Every feature has one, the driver takes it, and no other has it where that matters. */
-  areTaken(): boolean {
+  /** Whether every feature has an id in the driver's range, unique if the driver requires that. */
+  canKeep(): boolean {
     if (this.count < this.features || !this.inRange) return false;
     if (this.ascending || duplicateIdDrivers.has(this.driver)) return true;
     const sorted = this.ids.slice(0, this.count).sort();

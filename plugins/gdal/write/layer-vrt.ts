@@ -1,9 +1,8 @@
-/** The layers to write as GDAL's driver OGR_VRT is told of them: types, ids, and where the geometry stands. */
+/** Builds the OGR_VRT document that describes the layers to write: types, ids and geometry column. */
 import { type Field, type FieldType, Kind, type LayerSummary } from "../../../src/model/index.js";
 import { quoteOgrName } from "../read/ogr-sql.js";
 import { rowsLayer } from "./flatgeobuf.js";
 
-/** Columns that the rows have besides those of the fields. */
 export const geometryColumn = "g";
 export const idColumn = "i";
 export const fieldColumnName = (index: number): string => `c${index}`;
@@ -31,15 +30,15 @@ const ogrGeometryTypeNames: Readonly<Record<number, string>> = {
   [Kind.GeometryCollection]: "GeometryCollection",
 };
 
-/** Kinds that are one where a layer is of the kind of several. */
+/** Single and multi types. */
 const singleAndMulti: readonly (readonly [number, number])[] = [
   [Kind.LineString, Kind.MultiLineString],
   [Kind.Polygon, Kind.MultiPolygon],
 ];
 
 /**
- * The type of a layer, as GDAL names them (`wkbMultiPolygon25D`): that of all its geometries, else any.
- * @param joins lines and polygons may stand with several of their kind in a layer of the latter
+ * GDAL's geometry type of a layer (`wkbMultiPolygon25D`): the common type of its geometries, else unknown.
+ * @param joins whether a layer of multi lines or polygons may hold single ones
  */
 export function ogrGeometryType(summary: LayerSummary | null, joins: boolean): string {
   if (!summary) return "wkbUnknown";
@@ -49,11 +48,11 @@ export function ogrGeometryType(summary: LayerSummary | null, joins: boolean): s
   const pair = singleAndMulti.find((both) => present.every((kind) => both.includes(kind)));
   const only = present.length === 1 ? present[0] : joins ? pair?.[1] : undefined;
   if (only !== undefined) return `wkb${ogrGeometryTypeNames[only]}${suffix}`;
-  // VRT has no name for any type with measures: `-nlt` says it then.
+  // VRT has no unknown type with measures; `-nlt` sets it.
   return summary.hasZ ? "wkbUnknown25D" : "wkbUnknown";
 }
 
-/** What tells GDAL's translation that a layer of any type has measures; null where there is nothing to tell. */
+/** Value of `-nlt` for a layer of unknown type with measures; null if not needed. */
 export function measuredType(geometryType: string, summary: LayerSummary | null): string | null {
   if (!summary?.hasM || !geometryType.startsWith("wkbUnknown")) return null;
   return summary.hasZ ? "GEOMETRYZM" : "GEOMETRYM";
@@ -64,17 +63,17 @@ const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (character) 
 
 export interface LayerDescription {
   readonly name: string;
-  /** Where its rows are. */
+  /** Path of its rows. */
   readonly path: string;
   /** WKT 2, or null. */
   readonly wkt: string | null;
   readonly geometryType: string;
   readonly fields: readonly Field[];
-  /** `given`: as they stand in the rows; `counted`: from 1 on; null: whatever the driver gives. */
+  /** `given`: from the rows; `counted`: from 1; null: assigned by the driver. */
   readonly ids: "given" | "counted" | null;
 }
 
-/** What the ids are called, where the output has a name for them: as no field is. */
+/** A name for the id column that no field has. */
 function uniqueIdName(fields: readonly Field[]): string {
   const taken = new Set(fields.map(({ name }) => name.toLowerCase()));
   for (let n = 0; ; n++) {
@@ -83,15 +82,15 @@ function uniqueIdName(fields: readonly Field[]): string {
   }
 }
 
-/** What the rows are taken from, and whether that names and types them as the layer has them. */
+/** Source of the rows, and whether it defines names and types of all fields. */
 function layerSource({ fields, ids, geometryType }: LayerDescription): {
   readonly element: string;
   readonly isWhole: boolean;
 } {
-  // GDAL's VRT leaves bytes out of fields that are declared to it: then SQL says what they are.
+  // VRT does not support declared binary fields, so SQL selects them.
   const isWhole = fields.some(({ type }) => type === "binary");
   if (!isWhole && ids !== "counted") return { element: `<SrcLayer>${rowsLayer}</SrcLayer>`, isWhole };
-  // The rows themselves are numbered from 0.
+  // FID counts from 0.
   const id = ids === null ? [] : [`${ids === "given" ? idColumn : "FID + 1"} AS ${quoteOgrName(uniqueIdName(fields))}`];
   const values = fields.map(({ name, type }, index) => {
     const column = fieldColumnName(index);

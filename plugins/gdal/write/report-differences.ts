@@ -1,13 +1,13 @@
-/** What became of what was written: GDAL's drivers change much without a word. */
+/** Reports differences between the input and the output read back: GDAL's drivers change much silently. */
 import { type Crs, type Field, type FieldType, Kind, typesIn } from "../../../src/model/index.js";
 import type { TargetLayer, WriteContext } from "../../../src/plugin/index.js";
 import type { DriverInfo, WrittenLayer } from "../process/protocol.js";
 
-/** Words in GDAL's warnings that speak of something that did not come through. */
+/** GDAL warnings that indicate data loss. */
 const lossWarningPattern =
   /truncat|not (fit|creat|support|written|be converted|handle|saved)|lost|loss|overflow|drop|clamp|ignor|discard|out of range|replaced|larger than/i;
 
-/** What is told in words of our own, from a look at the file. */
+/** GDAL warnings that `reportDifferences` covers. */
 const ignoredWarningPattern = /does not support arbitrary field creation/;
 
 export function reportWarning(warning: string, context: WriteContext): void {
@@ -25,23 +25,22 @@ function reportCrs({ crs, summary }: TargetLayer, wkt: string, label: string, co
   reportUndeclaredCrs(label, crs, context);
 }
 
-/** Of a format, or a file, that has no place for the reference system. */
 export function reportUndeclaredCrs(label: string, crs: Crs, context: Pick<WriteContext, "reportLoss">): void {
-  const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
+  const example = `${label} cannot declare the CRS ${crs.id ?? crs.name}; omit --target-crs and --no-reproject, or choose another format`;
   context.reportLoss("crs-undeclared", undefined, example);
 }
 
-/** What was sent to GDAL of a layer; values and their sums by field. */
+/** Statistics of a layer sent to GDAL; values and sums by field. */
 export interface SentStatistics {
   readonly features: number;
   readonly values: readonly number[];
   readonly sums: readonly number[];
 }
 
-/** Sums of the same numbers in another order differ by less. */
+/** Relative tolerance for sums, which depend on the order of addition. */
 const sumTolerance = 1e-9;
 
-/** Sums with a number that is none cannot be compared. */
+/** NaN sums are not compared. */
 const isDifferentSum = (sent: number, found: number): boolean =>
   Number.isFinite(sent) && !(Math.abs(sent - found) <= sumTolerance * Math.max(Math.abs(sent), Math.abs(found)));
 
@@ -56,14 +55,14 @@ function reportValues(
 ): void {
   const found = written.values;
   const lacking = sent.count - (found.count ?? sent.count);
-  if (lacking > 0) context.reportLoss("values-dropped", name, `${label} keeps null instead of some values`, lacking);
+  if (lacking > 0) context.reportLoss("values-dropped", name, `${label} wrote null instead of some values`, lacking);
   else if (lacking < 0) {
-    context.reportLoss("null-filled", name, `${label} has no null here: 0 or empty text stands for it`, -lacking);
+    context.reportLoss("null-filled", name, `${label} has no null here; it wrote 0 or empty text`, -lacking);
   }
   if (found.sum === null || written.type !== type) return;
   const difference = Math.abs(sent.sum - found.sum);
   if (type === "text" && difference > 0) {
-    const example = `its texts have ${found.sum} bytes instead of ${sent.sum}`;
+    const example = `the output has ${found.sum} bytes of text instead of ${sent.sum}`;
     context.reportLoss("text-changed", name, example, Math.min(sent.count, difference));
   }
   if (isNumeric.has(type) && lacking === 0 && isDifferentSum(sent.sum, found.sum)) {
@@ -93,7 +92,7 @@ function reportFields(
       return;
     }
     if (found.name !== name)
-      context.reportLoss("field-renamed", name, `${label} calls it "${found.name}"`, Math.max(1, count));
+      context.reportLoss("field-renamed", name, `${label} renamed it to "${found.name}"`, Math.max(1, count));
     if (found.type !== type && count > 0)
       context.reportLoss("type-changed", name, `${type} became ${found.type}`, count);
     if (isComparable && found.type === type)
@@ -101,7 +100,7 @@ function reportFields(
   });
 }
 
-/** Degrees, and units of a projected system, that the corners of a layer may move without a word. */
+/** Tolerance for the extent, in degrees and in units of a projected CRS. */
 const [degreeTolerance, unitTolerance] = [1e-6, 1e-3] as const;
 
 function reportGeometry(
@@ -120,11 +119,11 @@ function reportGeometry(
   if (!extent || !written.extent) return;
   const tolerance = crs?.kind === "projected" ? unitTolerance : degreeTolerance;
   if (extent.every((corner, n) => Math.abs(corner - written.extent![n]!) <= tolerance)) return;
-  const example = `the layer reaches over ${written.extent.join(" ")} instead of ${extent.join(" ")}`;
+  const example = `the extent is ${written.extent.join(" ")} instead of ${extent.join(" ")}`;
   context.reportLoss("coordinates-changed", undefined, example, geometries);
 }
 
-/** Tells what the layers of the output lack of what was written. */
+/** Reports losses by comparing the layers of the output with what was sent. */
 export function reportDifferences(
   found: readonly WrittenLayer[],
   layers: readonly TargetLayer[],
@@ -140,7 +139,7 @@ export function reportDifferences(
     reportCrs(layer, written.wkt, label, context);
     reportGeometry(layer, written, label, context);
     if (features > 0) reportFields(layer, sent[n]!, written, label, context);
-    const example = `of ${features} features of "${layer.name}" ${written.features} are in the file`;
+    const example = `the file has ${written.features} features of "${layer.name}" instead of ${features}`;
     const lacking = features - written.features;
     if (lacking > 0) context.reportLoss("features-dropped", undefined, example, lacking);
     if (lacking < 0) context.reportLoss("features-split", undefined, example, -lacking);

@@ -1,4 +1,4 @@
-/** Turns batches into rows that GDAL reads: properties of FlatGeobuf, the geometry as WKB in one of them. */
+/** Encodes batches as FlatGeobuf rows for GDAL, with the geometry as a WKB property. */
 import {
   type Batch,
   type BytesColumn,
@@ -15,32 +15,31 @@ import type { Dimensions } from "../../shared/dimensions.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { FeatureWriter } from "./flatgeobuf.js";
 
-/** Rows of a layer, and what was put in for what its geometries lack. */
+/** Rows of a layer, with statistics. */
 export interface RowChunk {
   readonly rows: Uint8Array;
   readonly features: number;
   readonly missingZ: number;
   readonly missingM: number;
-  /** Geometries without positions that became none. */
+  /** Empty geometries that became null. */
   readonly empty: number;
-  /** By field: values that are not null, and what its numbers, or the bytes of its texts, add up to. */
+  /** By field: number of values that are not null, and the sum of numbers or of text sizes in bytes. */
   readonly values: readonly number[];
   readonly sums: readonly number[];
-  /** By field: times of a time zone, of another than UTC, and with parts of a second. */
+  /** By field: number of times with a zone, with a zone other than UTC, and with fractions of a second. */
   readonly zoned: readonly number[];
-  readonly shifted: readonly number[];
+  readonly nonUtc: readonly number[];
   readonly fractions: readonly number[];
-  /** Numbers with more than fifteen digits, where they are looked for. */
-  readonly long: readonly number[];
-  /** Times with more than milliseconds. */
-  readonly fine: readonly number[];
-  /** Those of the features that have one. */
+  /** By field: numbers with more than 15 digits, if the driver writes only 15. */
+  readonly longNumbers: readonly number[];
+  /** By field: times with more than milliseconds. */
+  readonly subMillisecond: readonly number[];
+  /** Ids of the features that have one. */
   readonly ids: BigInt64Array<ArrayBuffer>;
 }
 
 type WriteValue = (writer: FeatureWriter, index: number, row: number) => void;
 
-/** How a value of the column is written. */
 function createValueWriter(column: Column): WriteValue {
   switch (column.type) {
     case "boolean":
@@ -58,7 +57,7 @@ function createValueWriter(column: Column): WriteValue {
   }
 }
 
-/** Ids are numbers that int64 holds. */
+/** The id if it is an int64; else null. */
 function idAt(ids: Column, row: number): bigint | null {
   if (ids.presence[row] !== Presence.value || (ids.type !== "int32" && ids.type !== "int64")) return null;
   return BigInt(ids.values[row]!);
@@ -96,13 +95,13 @@ function sumValues(column: Column | undefined): number {
   for (let row = 0; row < values.length; row++) {
     if (presence[row] !== Presence.value) continue;
     const value = Number(values[row]);
-    // Sums of integers that no double holds say nothing.
+    // Integers beyond 2^53 make the sum inexact, so it is not compared.
     sum += column.type !== "int64" || Number.isSafeInteger(value) ? value : Number.NaN;
   }
   return sum;
 }
 
-/** How many of the times in the column have a text that ends, or goes on, so. */
+/** Counts times whose text matches the pattern. */
 function countTimes(pattern: RegExp, column: Column | undefined): number {
   if (column?.type !== "datetime" && column?.type !== "time") return 0;
   const { offsets, bytes } = column;
@@ -127,16 +126,16 @@ function hasPositions(geometry: GeometryColumn, row: number): boolean {
   return false;
 }
 
-/** What a driver does with values, as the tables of `capabilities.ts` have it. */
+/** Properties of a driver from the tables of `capabilities.ts`. */
 export interface DriverTraits {
-  /** All geometries of a layer have the same dimensions. */
+  /** Whether all geometries of a layer have the same dimensions. */
   readonly hasOneDimension: boolean;
-  /** Geometries without positions are not written as none. */
+  /** Whether empty geometries stay empty instead of becoming null. */
   readonly keepsEmpty: boolean;
   readonly hasFifteenDigits: boolean;
 }
 
-/** The columns of the rows are: the geometry, the id, then the fields. */
+/** Order of the columns. */
 export const [geometryIndex, idIndex, firstField] = [0, 1, 2] as const;
 
 export class RowEncoder implements Encoder<RowChunk> {
@@ -193,10 +192,10 @@ export class RowEncoder implements Encoder<RowChunk> {
       values: columns.map(countValues),
       sums: columns.map(sumValues),
       zoned: columns.map((column) => countTimes(zonedPattern, column)),
-      shifted: columns.map((column) => countTimes(shiftedPattern, column)),
+      nonUtc: columns.map((column) => countTimes(shiftedPattern, column)),
       fractions: columns.map((column) => countTimes(fractionPattern, column)),
-      long: columns.map((column) => (this.traits.hasFifteenDigits ? countLongNumbers(column) : 0)),
-      fine: columns.map((column) => countTimes(subMillisecondPattern, column)),
+      longNumbers: columns.map((column) => (this.traits.hasFifteenDigits ? countLongNumbers(column) : 0)),
+      subMillisecond: columns.map((column) => countTimes(subMillisecondPattern, column)),
       ids: given.slice(0, count),
     };
   }

@@ -1,4 +1,4 @@
-/** Geometries in drivers of tables: columns of coordinates where all are points, else one of WKT, as our CSV has them. */
+/** Geometries for drivers of tables: coordinate columns if all are points, else a WKT column, as in the CSV writer. */
 import {
   type Batch,
   BytesBuilder,
@@ -15,16 +15,16 @@ import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WktWriter } from "../../shared/wkt/index.js";
 import type { RowChunk, RowEncoder } from "./row-encoder.js";
 
-/** The choices of the option `geometry`. */
+/** Choices of the option `geometry`. */
 export const tableGeometries = ["auto", "xy", "wkt", "none"] as const;
 export type TableGeometry = (typeof tableGeometries)[number];
 
-/** Characters that a cell may have (Excel specifications and limits). */
+/** Maximum length of a cell in characters (Excel specifications and limits). */
 const maxCellLength: Readonly<Record<string, number>> = { XLSX: 32_767 };
 
 interface TableLayout {
   readonly mode: Exclude<TableGeometry, "auto">;
-  /** The columns of the geometry, which stand before the others. */
+  /** Columns of the geometry, before the others. */
   readonly fields: readonly Field[];
 }
 
@@ -44,7 +44,7 @@ function createLayout(layer: TargetLayer, choice: TableGeometry): TableLayout {
   return { mode, fields: [...names, ...(layer.summary!.hasZ ? ["z"] : [])].map((name) => field(name, "double")) };
 }
 
-/** A layer as a table: the columns of its geometry are fields, and it has no geometry. */
+/** Converts a layer to a table: geometry columns become fields. */
 export function toTableLayer(layer: TargetLayer, choice: TableGeometry): TargetLayer {
   const { fields } = createLayout(layer, choice);
   const { featureCount } = layer.summary!;
@@ -56,7 +56,7 @@ export function toTableLayer(layer: TargetLayer, choice: TableGeometry): TargetL
   return { ...layer, fields: [...fields, ...(layer.fields ?? [])], summary };
 }
 
-/** Puts geometries into the columns of a table before its rows are encoded. */
+/** Moves geometries into columns before rows are encoded. */
 export class TableGeometryEncoder implements Encoder<RowChunk> {
   private readonly layout: TableLayout;
   private readonly out = new TextBuffer();
@@ -64,8 +64,8 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
   private readonly longest: number;
 
   /**
-   * @param rows of the layer that `tableOf` gives
-   * @param label what the driver is called in messages
+   * @param rows encoder of the layer from `toTableLayer`
+   * @param label name of the driver for messages
    */
   constructor(
     layer: TargetLayer,
@@ -80,7 +80,7 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
 
   encode(batch: Batch): RowChunk {
     const { mode, fields } = this.layout;
-    this.tell(batch);
+    this.reportLosses(batch);
     const columns = mode === "none" ? [] : mode === "xy" ? this.coordinates(batch) : [this.texts(batch)];
     const kinds = new Uint8Array(batch.length);
     return this.rows.encode(
@@ -92,7 +92,7 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
     );
   }
 
-  private tell({ geometry: { kinds }, length }: Batch): void {
+  private reportLosses({ geometry: { kinds }, length }: Batch): void {
     const { mode, fields } = this.layout;
     let [geometries, others] = [0, 0];
     for (let row = 0; row < length; row++) {
@@ -108,7 +108,7 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
       this.context.reportLoss("geometry-dropped", undefined, why, dropped);
     }
     if (geometries > dropped) {
-      const example = `${label} has no geometries: they are in the columns ${names}`;
+      const example = `${label} has no geometries; they were written to the columns ${names}`;
       this.context.reportLoss("geometry-as-columns", undefined, example, geometries - dropped);
     }
   }
@@ -141,7 +141,7 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
       if (text.length <= this.longest) builder.pushBytes(text, 0, text.length);
       else {
         builder.pushNull();
-        const example = `a cell of ${this.driver.label} takes ${this.longest} characters, and the WKT has ${text.length}`;
+        const example = `the WKT has ${text.length} characters, more than the ${this.longest} of a cell of ${this.driver.label}`;
         context.reportLoss("geometry-dropped", undefined, example);
       }
     }

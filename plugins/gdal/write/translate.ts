@@ -1,4 +1,4 @@
-/** Makes a dataset of the layers that were put down for it, in the process of GDAL. */
+/** Writes a dataset from the staged layers. Runs in the GDAL process. */
 import type { Dataset, Layer } from "gdal-async";
 import { quoteIdentifier as quotedName } from "../../shared/sql-identifiers.js";
 import type { Gdal } from "../process/library.js";
@@ -14,7 +14,7 @@ const isText = ({ ogrType }: FieldPlan): boolean => ogrType === "OFTString";
 
 type NumberRow = readonly (number | null)[];
 
-/** The one row of a question; null where GDAL cannot be asked. */
+/** The single row of a query; null if the query fails. */
 function readRow(ask: () => Layer): NumberRow | null {
   try {
     return ask().features.first()?.fields.toArray() as NumberRow;
@@ -23,7 +23,7 @@ function readRow(ask: () => Layer): NumberRow | null {
   }
 }
 
-/** How many features there are, how many values each field has, and what its numbers or bytes add up to. */
+/** Counts features and values, and sums numbers and text sizes by field. */
 function readCounts(
   dataset: Dataset,
   layer: Layer,
@@ -35,7 +35,7 @@ function readCounts(
   const sql = `SELECT ${["COUNT(*)", ...counts, ...sums].join(", ")} FROM ${quoteOgrName(layer.name)}`;
   const found = readRow(() => selectLayer(dataset, sql));
   const texts = fields.filter(isText);
-  // GDAL's own dialect knows no length; the other one takes NaN for null.
+  // OGR SQL has no LENGTH; the SQLite dialect treats NaN as null.
   const lengths = texts.map(({ name }) => `SUM(LENGTH(CAST(${quotedName(name)} AS BLOB)))`);
   const bytes =
     texts.length === 0
@@ -60,11 +60,11 @@ function readExtent(layer: Layer): number[] | null {
   }
 }
 
-/** What the layers became, read back from the file: that a driver takes something does not mean that it keeps it. */
+/** Reads the output back: drivers may accept data without keeping it. */
 function inspectOutput(gdal: Gdal, dataset: Dataset): WrittenLayer[] {
   return dataset.layers.map((layer) => {
     const plans = createFieldPlans(layer, readLayerDefinition(gdal, dataset, layer.name));
-    // What a question does not ask for the layer leaves out afterwards, its geometries too.
+    // Before the query, after which the layer ignores fields and geometries that were not selected.
     const extent = readExtent(layer);
     const { features, fields } = readCounts(dataset, layer, plans);
     return {
@@ -78,7 +78,7 @@ function inspectOutput(gdal: Gdal, dataset: Dataset): WrittenLayer[] {
   });
 }
 
-/** @throws Error with what GDAL says */
+/** @throws Error with GDAL's message */
 export function translate(
   gdal: Gdal,
   { source, path, driver, args }: WriteRequest,

@@ -8,9 +8,9 @@ export class BatchCollector implements SplitFeatureReader {
   private readonly parser: FeatureParser;
   batches: Batch[] = [];
 
-  constructor(teller: IssueReporter, idField: string | undefined) {
+  constructor(reporter: IssueReporter, idField: string | undefined) {
     // The regular reader reports rejected features.
-    this.parser = new FeatureParser(teller, () => undefined, idField);
+    this.parser = new FeatureParser(reporter, () => undefined, idField);
   }
 
   get cursor(): JsonCursor {
@@ -29,7 +29,7 @@ export class BatchCollector implements SplitFeatureReader {
     this.parser.read(false);
   }
 
-  behind(ends: boolean): void {
+  afterFeature(ends: boolean): void {
     const batch = ends || this.parser.full ? this.parser.finish() : null;
     if (batch) this.batches.push(batch);
   }

@@ -42,7 +42,7 @@ export class FeatureParser {
   private readonly shapes = new GeometryParser(this.cursor);
   private readonly properties = new PropertyColumns();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
-  private readonly stencils = new FeatureTemplates(this.cursor, this.properties, this.ids, (cursor) => {
+  private readonly templates = new FeatureTemplates(this.cursor, this.properties, this.ids, (cursor) => {
     this.shapes.coordinates.read(cursor);
     return true;
   });
@@ -101,34 +101,34 @@ export class FeatureParser {
     this.properties.forgetRepeated();
     try {
       if (this.cursor.bytes[start] === 123) {
-        if (!this.stencilled(start)) {
+        if (!this.readByTemplate(start)) {
           if (this.object(start, collections)) return;
-          if (this.isPlain) this.stencils.learn(start);
+          if (this.isPlain) this.templates.learn(start);
         }
       } else {
         this.problem = "it is not a JSON object";
         this.cursor.value();
       }
     } catch (error) {
-      this.takeBack();
+      this.undoFeature();
       throw error;
     }
     this.settle(start);
   }
 
   /** Reads the feature by a template of earlier features; returns whether one matched. */
-  private stencilled(start: number): boolean {
-    const { stencils, shapes } = this;
-    if (!stencils.read(this.rows)) {
-      if (this.cursor.at !== start) this.takeBack();
+  private readByTemplate(start: number): boolean {
+    const { templates, shapes } = this;
+    if (!templates.read(this.rows)) {
+      if (this.cursor.at !== start) this.undoFeature();
       this.cursor.at = start;
       this.properties.forgetRepeated();
       return false;
     }
-    this.hasIds ||= stencils.hasId;
+    this.hasIds ||= templates.hasId;
     this.hasGeometry = this.hasProperties = true;
     shapes.problem = null;
-    shapes.write(this.geometries, stencils.kind);
+    shapes.write(this.geometries, templates.kind);
     this.geometryProblem = shapes.problem;
     return true;
   }
@@ -147,8 +147,8 @@ export class FeatureParser {
     if (problem !== null) {
       const isKept = this.problem === null && this.context.keepsBadGeometries;
       this.refuse(problem, start, this.cursor.at, isKept ? this.rows : -1);
-      if (isKept) this.withoutGeometry();
-      else this.takeBack();
+      if (isKept) this.replaceGeometryByNull();
+      else this.undoFeature();
       if (!isKept) return;
     }
     if (this.hasGeometry) this.geometries.end();
@@ -157,12 +157,12 @@ export class FeatureParser {
     for (const name of this.properties.repeated) this.duplicates.set(name, (this.duplicates.get(name) ?? 0) + 1);
   }
 
-  private withoutGeometry(): void {
+  private replaceGeometryByNull(): void {
     this.geometries.cancel();
     this.hasGeometry = false;
   }
 
-  private takeBack(): void {
+  private undoFeature(): void {
     this.geometries.cancel();
     this.properties.clear(this.rows);
     this.ids.clear(this.rows);
@@ -320,7 +320,7 @@ export class FeatureParser {
       cursor.value();
       return false;
     }
-    this.takeBack();
+    this.undoFeature();
     this.records--;
     cursor.at = start + 1;
     let byte = cursor.space();
@@ -397,7 +397,7 @@ export class FeatureParser {
   }
 
   /** Reports the collected losses and notices at the end of a split. */
-  summarise(): void {
+  reportSummary(): void {
     const { context, shapes } = this;
     const say = (code: string, count: number, example: string) => {
       if (count > 0) context.reportNotice(code, undefined, example, count);

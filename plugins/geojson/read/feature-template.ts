@@ -27,7 +27,7 @@ const maxPause = 256;
  * parser.
  */
 export class FeatureTemplates {
-  private stencils: FeatureTemplate[] = [];
+  private templates: FeatureTemplate[] = [];
   /** Features to read without templates before the next attempt, and the number after the next failure. */
   private rest = 0;
   private nextRest = 1;
@@ -52,12 +52,12 @@ export class FeatureTemplates {
    */
   read(row: number): boolean {
     if (this.rest > 0) return false;
-    const { stencils, cursor } = this;
+    const { templates, cursor } = this;
     const { view, at, end } = cursor;
-    for (let s = 0; s < stencils.length; s++) {
-      const stencil = stencils[s]!;
-      if (!stencil.runs[0]!.isAt(view, at, end)) continue;
-      if (!this.fill(stencil, row)) return false;
+    for (let s = 0; s < templates.length; s++) {
+      const build = templates[s]!;
+      if (!build.runs[0]!.isAt(view, at, end)) continue;
+      if (!this.fill(build, row)) return false;
       if (this.nextRest > 1) this.nextRest >>= 1;
       return true;
     }
@@ -137,8 +137,8 @@ export class FeatureTemplates {
     cursor.at = start;
     const stencil = new TemplateBuilder(cursor).stencil();
     cursor.at = after;
-    if (stencil === null || this.stencils.some((known) => isSameTemplate(known, stencil))) return;
-    this.stencils = [stencil, ...this.stencils.slice(0, maxTemplates - 1)];
+    if (stencil === null || this.templates.some((known) => isSameTemplate(known, stencil))) return;
+    this.templates = [stencil, ...this.templates.slice(0, maxTemplates - 1)];
   }
 }
 

@@ -80,7 +80,7 @@ export class SplitReader {
       if (at === 0) size *= 2;
       from += at;
     } while (!this.last);
-    parser.summarise();
+    parser.reportSummary();
   }
 
   /** Reads values, separated by commas in an array; stops before one that continues beyond the current bytes. */

@@ -46,19 +46,19 @@ export class FeatureScanner implements SplitFeatureReader {
   private readonly properties = new PropertyColumns();
   private readonly ids = new RawColumn("id", new Uint8Array(0));
   private readonly coordinates = new CoordinateReader();
-  private readonly stencils = new FeatureTemplates(this.cursor, this.properties, this.ids, () => this.skim());
+  private readonly templates = new FeatureTemplates(this.cursor, this.properties, this.ids, () => this.skim());
   /** Numbers per position of the last skimmed geometry, if it has several positions. */
   private dimensions = 0;
   private readonly unescaped = new Unescaper();
   /** Of the columns of `properties`, in the same order. */
-  private readonly facts: ColumnStats[] = [];
-  private readonly idFacts = new ColumnStats("id", this.unescaped);
+  private readonly columnStats: ColumnStats[] = [];
+  private readonly idStats = new ColumnStats("id", this.unescaped);
   private readonly kinds = Array.from({ length: 8 }, emptyKindSummary);
   private records = 0;
   /** Parses the features that cannot be skimmed. */
   private readonly parser: FeatureParser;
-  private readonly summariser = new Summarizer(true);
-  private readonly met = new Map<string, FirstOccurrence>();
+  private readonly summarizer = new Summarizer(true);
+  private readonly firstOccurrences = new Map<string, FirstOccurrence>();
   private parsed = 0;
   /** Whether a parsed feature has very many fields. */
   private isWide = false;
@@ -75,7 +75,7 @@ export class FeatureScanner implements SplitFeatureReader {
   }
 
   load(bytes: Buffer): void {
-    this.closePiece();
+    this.endBlock();
     this.cursor.load(bytes);
     this.parser.load(bytes);
   }
@@ -84,7 +84,7 @@ export class FeatureScanner implements SplitFeatureReader {
   read(): void {
     const { cursor } = this;
     const start = cursor.at;
-    if (cursor.bytes[start] === 123 && this.stencils.read(0) && this.isOfItsKind()) {
+    if (cursor.bytes[start] === 123 && this.templates.read(0) && this.isOfItsKind()) {
       this.add();
       return;
     }
@@ -95,7 +95,7 @@ export class FeatureScanner implements SplitFeatureReader {
     this.parse(start);
   }
 
-  behind(): void {
+  afterFeature(): void {
     // The scan keeps no features.
   }
 
@@ -117,11 +117,11 @@ export class FeatureScanner implements SplitFeatureReader {
 
   /** Whether the last coordinates are a single position exactly if the kind is Point. */
   private isOfItsKind(): boolean {
-    return (this.stencils.kind === Kind.Point) === this.coordinates.isPosition;
+    return (this.templates.kind === Kind.Point) === this.coordinates.isPosition;
   }
 
   private add(): void {
-    const { stencils, properties, facts, ids, idFacts, cursor } = this;
+    const { templates, properties, columnStats, ids, idStats, cursor } = this;
     const { bytes } = cursor;
     const valid = this.parser.valid;
     const { count } = properties;
@@ -131,24 +131,24 @@ export class FeatureScanner implements SplitFeatureReader {
     for (let c = 0; c < count; c++) {
       const column = properties.columnAt(c);
       const token = column.tokenAt(0);
-      if (c === facts.length) facts.push(new ColumnStats(column.name, this.unescaped));
+      if (c === columnStats.length) columnStats.push(new ColumnStats(column.name, this.unescaped));
       if (token === JsonToken.absent) continue;
-      const values = facts[c]!;
+      const values = columnStats[c]!;
       if (values.first === 0) values.first = this.records;
       values.add(token, bytes, column.startAt(0), column.endAt(0), valid);
       column.clear(0);
     }
-    if (stencils.hasId) {
-      idFacts.add(ids.tokenAt(0), bytes, ids.startAt(0), ids.endAt(0), valid);
+    if (templates.hasId) {
+      idStats.add(ids.tokenAt(0), bytes, ids.startAt(0), ids.endAt(0), valid);
       ids.clear(0);
     }
-    this.addGeometry(this.kinds[stencils.kind]!);
+    this.addGeometry(this.kinds[templates.kind]!);
   }
 
   private addGeometry(kind: KindSummary): void {
-    const { coordinates, stencils } = this;
+    const { coordinates, templates } = this;
     kind.count++;
-    if (stencils.kind !== Kind.Point) {
+    if (templates.kind !== Kind.Point) {
       kind.hasZ ||= this.dimensions > 2;
       return;
     }
@@ -165,7 +165,7 @@ export class FeatureScanner implements SplitFeatureReader {
     parser.read(false);
     this.records++;
     cursor.at = parser.cursor.at;
-    if (parser.isPlain) this.stencils.learn(start);
+    if (parser.isPlain) this.templates.learn(start);
     if (parser.full) this.addParsed();
   }
 
@@ -174,53 +174,53 @@ export class FeatureScanner implements SplitFeatureReader {
     if (!batch) return;
     // Features with so many fields are all parsed, so their first occurrences are not needed.
     this.isWide ||= batch.fields.length > maxBatchColumns;
-    if (this.isWide && this.facts.length > 0) throw new CannotInfer();
+    if (this.isWide && this.columnStats.length > 0) throw new CannotInfer();
     if (!this.isWide) {
       batch.fields.forEach((field, place) => {
-        this.meet(field, place, batch.columns[place]!, batch);
+        this.noteFirstOccurrence(field, place, batch.columns[place]!, batch);
       });
     }
-    this.summariser.add(batch);
+    this.summarizer.add(batch);
   }
 
-  private meet({ name }: Field, place: number, { presence }: Column, batch: Batch): void {
-    if (this.met.has(name)) return;
+  private noteFirstOccurrence({ name }: Field, place: number, { presence }: Column, batch: Batch): void {
+    if (this.firstOccurrences.has(name)) return;
     const row = presence.findIndex((what) => what !== Presence.absent);
-    this.met.set(name, { record: batch.recordAt(row), place });
+    this.firstOccurrences.set(name, { record: batch.recordAt(row), place });
   }
 
   /**
    * Finishes the current bytes.
    * @throws CannotInfer if there are two kinds of layers, or a point outside the permitted area
    */
-  private closePiece(): void {
+  private endBlock(): void {
     this.addParsed();
-    const counts = this.kinds.map(({ count }, kind) => count + this.summariser.state.kinds[kind]!.count);
+    const counts = this.kinds.map(({ count }, kind) => count + this.summarizer.state.kinds[kind]!.count);
     if (!isSingleGeometryFamily(counts)) throw new CannotInfer();
-    if (counts[Kind.Point]! > 0 && !this.areSpared()) throw new CannotInfer();
+    if (counts[Kind.Point]! > 0 && !this.arePointsWithin()) throw new CannotInfer();
   }
 
   /** Whether all points are within the permitted area. */
-  private areSpared(): boolean {
+  private arePointsWithin(): boolean {
     const { within } = this;
     if (!within) return false;
-    return [this.kinds, this.summariser.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
+    return [this.kinds, this.summarizer.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
   }
 
   /** The summary of all features, as `Summarizer` computes it; boxes cover points only. @throws CannotInfer */
   summary(): LayerSummary {
-    this.closePiece();
-    const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
-    const places = this.facts.length === 0 ? this.met : new Map(this.met);
-    this.facts.forEach(({ name, first }, place) => {
+    this.endBlock();
+    const fields = new Map(this.columnStats.map((facts) => [facts.name, facts.state]));
+    const places = this.columnStats.length === 0 ? this.firstOccurrences : new Map(this.firstOccurrences);
+    this.columnStats.forEach(({ name, first }, place) => {
       const record = places.get(name)?.record ?? Number.POSITIVE_INFINITY;
       if (first > 0 && first < record) places.set(name, { record: first, place });
     });
-    const parsed = this.summariser.state;
+    const parsed = this.summarizer.state;
     // Fields found by parsing only are in order already.
-    const isParsed = this.facts.length === 0;
+    const isParsed = this.columnStats.length === 0;
     const names = isParsed ? [] : [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
-    const { type: idType, maxBytes: maxIdBytes } = this.idFacts.state;
+    const { type: idType, maxBytes: maxIdBytes } = this.idStats.state;
     const whole = new Summarizer(true);
     whole.merge({
       fields: isParsed ? new Map() : new Map(names.map(([name]) => [name, fields.get(name) ?? emptyFieldState()])),

@@ -14,8 +14,8 @@ import { SplitFinder } from "./split-finder.js";
  * irregularity, or if the result could differ from that of the reader, which then reports the cause.
  */
 export class SchemaScan {
-  private readonly skimmer: FeatureScanner;
-  readonly walker: SplitFinder;
+  private readonly scanner: FeatureScanner;
+  readonly splitFinder: SplitFinder;
 
   /** @param within where points may lie; null if there may be none */
   constructor(
@@ -25,8 +25,8 @@ export class SchemaScan {
     within: Extent | null,
     private readonly signal: AbortSignal,
   ) {
-    this.skimmer = new FeatureScanner(teller, within);
-    this.walker = new SplitFinder(file, splitSize, this.skimmer);
+    this.scanner = new FeatureScanner(teller, within);
+    this.splitFinder = new SplitFinder(file, splitSize, this.scanner);
   }
 
   /** The summary of these splits, which the `SplitFinder` found; null if only the reader can determine it. */
@@ -38,11 +38,11 @@ export class SchemaScan {
       for await (const split of splits) {
         this.signal.throwIfAborted();
         const { bytes } = split;
-        const sound = this.walker.soundBytes(split);
+        const sound = this.splitFinder.validBytesOf(split);
         if (sound < bytes) await this.rest(split, sound);
         looked?.(bytes);
       }
-      return this.skimmer.summary();
+      return this.scanner.summary();
     } catch (error) {
       const isDamage = error instanceof JsonSyntaxError || (error instanceof GeoferryError && error.kind === "input");
       if (isDamage || error instanceof CannotInfer) return null;
@@ -58,16 +58,16 @@ export class SchemaScan {
     if (size - sound > maxChunkBytes || (form !== "array" && form !== "lines")) throw new CannotInfer();
     const bytes = await this.file.read(start + sound, size - sound);
     if (bytes.length < size - sound) throw new CannotInfer();
-    const { skimmer } = this;
-    const { cursor } = skimmer;
-    skimmer.load(bytes);
+    const { scanner } = this;
+    const { cursor } = scanner;
+    scanner.load(bytes);
     for (let comma = form === "array" && (sound > 0 || !opens); cursor.space() !== -1; comma = form === "array") {
       if (comma) {
         if (cursor.bytes[cursor.at] !== 44) throw new CannotInfer();
         cursor.at++;
         cursor.space();
       }
-      skimmer.read();
+      scanner.read();
     }
   }
 }

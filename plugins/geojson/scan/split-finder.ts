@@ -15,7 +15,7 @@ export interface SplitFeatureReader {
   /** Reads the feature at the cursor. @throws JsonSyntaxError if it is not valid JSON */
   read(): void;
   /** Called after each feature. @param ends whether it is the last of its split */
-  behind(ends: boolean): void;
+  afterFeature(ends: boolean): void;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface SplitFeatureReader {
 export class SplitFinder {
   /** The last split: its start, and the end of its valid part. */
   private start = -1;
-  private sound = 0;
+  private validBytes = 0;
   private isWhole = false;
   /** The read-ahead of the next bytes. */
   private next: { readonly start: number; readonly bytes: Promise<Buffer> } | null = null;
@@ -44,7 +44,7 @@ export class SplitFinder {
    */
   async end(start: number, opens: boolean): Promise<number | null> {
     this.start = start;
-    this.sound = 0;
+    this.validBytes = 0;
     this.isWhole = false;
     if (this.failures >= maxFailures) return null;
     const bytes = await (this.next?.start === start ? this.next.bytes : this.read(start));
@@ -54,7 +54,7 @@ export class SplitFinder {
       return null;
     }
     this.isWhole = true;
-    const end = start + this.sound;
+    const end = start + this.validBytes;
     this.next = { start: end, bytes: this.read(end) };
     return end;
   }
@@ -80,8 +80,8 @@ export class SplitFinder {
         }
         reader.read();
         const ends = (byte === 123 || byte === 91) && cursor.at >= this.splitSize;
-        reader.behind(ends);
-        this.sound = cursor.at;
+        reader.afterFeature(ends);
+        this.validBytes = cursor.at;
         if (ends) return true;
       }
     } catch (error) {
@@ -96,7 +96,7 @@ export class SplitFinder {
   }
 
   /** Number of bytes, from the start of the split, that hold features already read. */
-  soundBytes({ start }: FeatureSplit): number {
-    return start === this.start ? this.sound : 0;
+  validBytesOf({ start }: FeatureSplit): number {
+    return start === this.start ? this.validBytes : 0;
   }
 }

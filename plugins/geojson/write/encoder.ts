@@ -82,7 +82,7 @@ export class FeatureEncoder {
   encode(batch: Batch): FeatureChunk {
     const { out, settings } = this;
     const shapes = settings.cut
-      ? splitAtAntimeridian(batch.geometry, (uncut) => this.tellUncut(uncut))
+      ? splitAtAntimeridian(batch.geometry, (uncut) => this.reportUncut(uncut))
       : batch.geometry;
     const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
     const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
@@ -148,7 +148,7 @@ export class FeatureEncoder {
     return made;
   }
 
-  private tellUncut(count: number): void {
+  private reportUncut(count: number): void {
     const example = "a line or polygon goes more than a hundred times around the world, and was not cut";
     this.context.reportLoss("antimeridian-not-cut", undefined, example, count);
   }

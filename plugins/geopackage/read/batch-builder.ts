@@ -8,26 +8,26 @@ import { type ColumnDecoder, createColumnDecoder, Int64ColumnBuilder } from "./c
 import { GeometryDecoder } from "./geometry-decoder.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
 
-/** Enough rows for a batch, or as many as bring so many positions or bytes. */
+/** A batch ends at the first of these limits. */
 const maxBatchRows = 1024;
 const maxBatchPositions = 1 << 16;
 const maxBatchBytes = 1 << 20;
 
 type ColumnTarget = ColumnDecoder | GeometryDecoder | null;
 
-/** Makes batches of the rows of a layer. */
+/** Collects the rows of a layer into batches. */
 export class BatchBuilder {
   private readonly fields: readonly Field[];
   private readonly targets: readonly ColumnTarget[];
   private readonly geometryColumn: boolean;
-  private readonly head: RecordHeader;
+  private readonly header: RecordHeader;
   private ids: Int64ColumnBuilder | NumberBuilder | null;
   private bytes = 0;
   private rows = 0;
   /** Rows of the current batch whose geometry cannot be read, with the reason. */
   private unreadable: [row: number, reason: string][] = [];
-  /** Rows since the start of the split. */
-  private passed = 0;
+  /** Rows of earlier batches of the split. */
+  private rowsBefore = 0;
 
   constructor(
     private readonly plan: LayerPlan,
@@ -45,7 +45,7 @@ export class BatchBuilder {
       if (role === "rowid") return null;
       return createColumnDecoder(role, encoding, (code, example) => context.reportLoss(code, name, example));
     });
-    this.head = new RecordHeader(this.targets.length);
+    this.header = new RecordHeader(this.targets.length);
     this.ids = this.newIds();
   }
 
@@ -58,22 +58,22 @@ export class BatchBuilder {
     return this.rows >= maxBatchRows || this.bytes >= maxBatchBytes || this.geometry.positions >= maxBatchPositions;
   }
 
-  /** Adds a row of a table. @returns false where the record contradicts itself, with nothing added */
+  /** Adds a row of a table. @returns false, with nothing added, if the record is malformed */
   add(row: SqliteRow): boolean {
-    const { head, targets } = this;
-    const given = head.read(row);
+    const { header, targets } = this;
+    const given = header.read(row);
     if (given < 0) return false;
-    const { serials, starts, sizes } = head;
-    for (let c = 0; c < given; c++) targets[c]?.take(row.bytes, starts[c]!, serials[c]!, sizes[c]!);
-    for (let c = given; c < targets.length; c++) this.initial(c);
-    this.close(row.high, row.low, row.to - row.from);
+    const { serials, starts, sizes } = header;
+    for (let c = 0; c < given; c++) targets[c]?.addEncoded(row.bytes, starts[c]!, serials[c]!, sizes[c]!);
+    for (let c = given; c < targets.length; c++) this.addDefault(c);
+    this.endRow(row.high, row.low, row.to - row.from);
     return true;
   }
 
-  private initial(c: number): void {
+  private addDefault(c: number): void {
     const target = this.targets[c];
-    if (target instanceof GeometryDecoder) target.none();
-    else target?.value(this.plan.columns[c]!.initial);
+    if (target instanceof GeometryDecoder) target.addNull();
+    else target?.value(this.plan.columns[c]!.defaultValue);
   }
 
   /** Adds a row of values, one for each column of the plan. */
@@ -82,27 +82,27 @@ export class BatchBuilder {
       const target = this.targets[c];
       const value = values[c] ?? null;
       if (!(target instanceof GeometryDecoder)) target?.value(value);
-      else if (value === null) target.none();
+      else if (value === null) target.addNull();
       else target.value(value);
     }
-    this.close(0, 0, 0);
+    this.endRow(0, 0, 0);
   }
 
-  private close(high: number, low: number, size: number): void {
+  private endRow(high: number, low: number, size: number): void {
     if (this.ids instanceof Int64ColumnBuilder) this.ids.push(high, low);
     else this.ids?.push(low | 0);
-    if (!this.geometryColumn) this.geometry.none();
-    else if (this.geometry.fault !== null) this.refuse(high, low);
+    if (!this.geometryColumn) this.geometry.addNull();
+    else if (this.geometry.fault !== null) this.markUnreadable(high, low);
     this.rows++;
     this.bytes += size;
   }
 
-  private refuse(high: number, low: number): void {
+  private markUnreadable(high: number, low: number): void {
     const row = this.plan.ids === null ? "" : ` (rowid ${rowidOf(high, low)})`;
     this.unreadable.push([this.rows, `${this.geometry.fault}${row}`]);
   }
 
-  /** The batch of the rows since the last one; null where there are none. */
+  /** Returns the rows added since the last call as a batch, or null if there are none. */
   take(): Batch | null {
     const { rows: length, unreadable } = this;
     if (length === 0) return null;
@@ -116,19 +116,19 @@ export class BatchBuilder {
       columns,
       geometry: this.geometry.finish(),
       recordNumbers: null,
-      firstRecord: this.passed + 1,
+      firstRecord: this.rowsBefore + 1,
     });
     this.ids = this.newIds();
-    this.passed += length;
+    this.rowsBefore += length;
     this.rows = 0;
     this.bytes = 0;
     this.unreadable = [];
     return rejectUnreadableGeometries(batch, unreadable, this.context);
   }
 
-  /** Says how many rows there were since the start, and starts over. */
-  end(): void {
-    this.context.splitFinished(this.passed, 0);
-    this.passed = 0;
+  /** Reports the number of rows in the split and resets the count. */
+  endSplit(): void {
+    this.context.splitFinished(this.rowsBefore, 0);
+    this.rowsBefore = 0;
   }
 }

@@ -16,18 +16,18 @@ import type { SqliteHeader } from "../sqlite/header.js";
 import { decodeText, isBlob, isInteger, isText, readInteger, SerialType, type SqliteValue } from "../sqlite/values.js";
 import { parseLooseDate, parseLooseDatetime, parseLooseTime } from "./temporal.js";
 
-/** What became of a value that is not of its column's type: SQLite takes any value in any column. */
+/** Reports a value that does not fit its column's type: SQLite allows any value in any column. */
 export type ReportValueIssue = (code: "value-unreadable" | "text-undecodable" | "rounded", example: string) => void;
 
-/** Takes the values of one column, row by row, and makes a column of a batch of them. */
+/** Decodes the values of one column, row by row, into a column of a batch. */
 export abstract class ColumnDecoder {
   constructor(
     protected readonly encoding: SqliteHeader["encoding"],
-    private readonly tell: ReportValueIssue,
+    private readonly report: ReportValueIssue,
   ) {}
 
-  /** The value that stands in a record. */
-  take(bytes: Buffer, at: number, serial: number, size: number): void {
+  /** Adds the value of serial type `serial` at `bytes[at … at + size]`. */
+  addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     if (isText(serial)) this.value(decodeText(bytes, at, at + size, this.encoding));
     else if (isBlob(serial)) this.value(bytes.subarray(at, at + size));
     else if (serial === SerialType.double) this.value(bytes.readDoubleBE(at));
@@ -36,29 +36,29 @@ export abstract class ColumnDecoder {
     else this.value(null);
   }
 
-  /** The same for a value that is read already. */
+  /** Adds a value that is already decoded. */
   abstract value(value: SqliteValue): void;
 
-  /** The column of the rows since the last call. */
+  /** Returns the rows added since the last call as a column. */
   abstract finish(): Column;
 
-  protected unfit(value: SqliteValue, wanted: string): void {
-    this.tell("value-unreadable", `${formatValue(value)} is no ${wanted}, and became null`);
+  protected reportUnreadable(value: SqliteValue, wanted: string): void {
+    this.report("value-unreadable", `${formatValue(value)} is no ${wanted}, and became null`);
   }
 
-  protected rounded(value: bigint): void {
-    this.tell("rounded", `${value} became ${Number(value)}`);
+  protected reportRounded(value: bigint): void {
+    this.report("rounded", `${value} became ${Number(value)}`);
   }
 
-  protected undecodable(text: string): void {
-    this.tell("text-undecodable", `${JSON.stringify(text.slice(0, 60))} is not in the encoding of the database`);
+  protected reportUndecodable(text: string): void {
+    this.report("text-undecodable", `${JSON.stringify(text.slice(0, 60))} is not in the encoding of the database`);
   }
 }
 
 const formatValue = (value: SqliteValue): string =>
   value instanceof Uint8Array ? `a blob of ${value.length} bytes` : JSON.stringify(String(value).slice(0, 60));
 
-/** The whole number that a value is, as JavaScript has it; null for any other. */
+/** Converts a value to an integer, or null if it is none. */
 function toWholeNumber(value: SqliteValue): number | bigint | null {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isInteger(value) ? value : null;
@@ -82,7 +82,7 @@ class BooleanDecoder extends ColumnDecoder {
     else if (word === 1 || word === 1n || word === "true") this.builder.push(1);
     else if (word === 0 || word === 0n || word === "false") this.builder.push(0);
     else {
-      this.unfit(value, "boolean");
+      this.reportUnreadable(value, "boolean");
       this.builder.pushNull();
     }
   }
@@ -97,10 +97,10 @@ class BooleanDecoder extends ColumnDecoder {
 class Int32Decoder extends ColumnDecoder {
   private builder = columnBuilder("int32") as NumberBuilder;
 
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     if ((serial >= 1 && serial <= 4) || serial === SerialType.zero || serial === SerialType.one) {
       this.builder.push(readInteger(bytes, at, serial));
-    } else super.take(bytes, at, serial, size);
+    } else super.addEncoded(bytes, at, serial, size);
   }
 
   value(value: SqliteValue): void {
@@ -109,7 +109,7 @@ class Int32Decoder extends ColumnDecoder {
     if (value === null) this.builder.pushNull();
     else if ((number | 0) === number) this.builder.push(number);
     else {
-      this.unfit(value, "whole number of 32 bits");
+      this.reportUnreadable(value, "whole number of 32 bits");
       this.builder.pushNull();
     }
   }
@@ -121,7 +121,7 @@ class Int32Decoder extends ColumnDecoder {
   }
 }
 
-/** Fills a column of 64-bit integers by their halves: an object for each number is what takes the time otherwise. */
+/** Builds an int64 column from 32-bit halves: allocating a bigint for each value is slow. */
 export class Int64ColumnBuilder {
   private presence = new Uint8Array(1024);
   private values = new BigInt64Array(1024);
@@ -168,12 +168,12 @@ export class Int64ColumnBuilder {
 class Int64Decoder extends ColumnDecoder {
   private readonly values = new Int64ColumnBuilder();
 
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === SerialType.int64) this.values.push(bytes.readInt32BE(at), bytes.readUInt32BE(at + 4));
     else if (isInteger(serial)) {
       const value = readInteger(bytes, at, serial);
       this.values.push(Math.floor(value / 4_294_967_296), value >>> 0);
-    } else super.take(bytes, at, serial, size);
+    } else super.addEncoded(bytes, at, serial, size);
   }
 
   value(value: SqliteValue): void {
@@ -182,7 +182,7 @@ class Int64Decoder extends ColumnDecoder {
     if (value === null) this.values.pushNull();
     else if (wide !== null && BigInt.asIntN(64, wide) === wide) this.values.pushBigint(wide);
     else {
-      this.unfit(value, "whole number of 64 bits");
+      this.reportUnreadable(value, "whole number of 64 bits");
       this.values.pushNull();
     }
   }
@@ -195,20 +195,20 @@ class Int64Decoder extends ColumnDecoder {
 class DoubleDecoder extends ColumnDecoder {
   private builder = columnBuilder("double") as NumberBuilder;
 
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === SerialType.double) this.builder.push(bytes.readDoubleBE(at));
     else if (isInteger(serial) && serial !== SerialType.int64) this.builder.push(readInteger(bytes, at, serial));
-    else super.take(bytes, at, serial, size);
+    else super.addEncoded(bytes, at, serial, size);
   }
 
   value(value: SqliteValue): void {
     const number = toNumber(value);
     if (number === null) {
-      if (value !== null) this.unfit(value, "number");
+      if (value !== null) this.reportUnreadable(value, "number");
       this.builder.pushNull();
       return;
     }
-    if (typeof value === "bigint" && BigInt(number) !== value) this.rounded(value);
+    if (typeof value === "bigint" && BigInt(number) !== value) this.reportRounded(value);
     this.builder.push(number);
   }
 
@@ -219,7 +219,7 @@ class DoubleDecoder extends ColumnDecoder {
   }
 }
 
-/** Columns of bytes; `convert` gives the text or bytes that a value becomes, null where it is none of the type. */
+/** Decodes variable-length columns. `convert` returns the text or bytes of a value, or null if it does not fit the type. */
 class BytesDecoder extends ColumnDecoder {
   protected builder: BytesBuilder;
 
@@ -236,7 +236,7 @@ class BytesDecoder extends ColumnDecoder {
   value(value: SqliteValue): void {
     const converted = value === null ? null : this.convert(value);
     if (converted === null) {
-      if (value !== null) this.unfit(value, this.type);
+      if (value !== null) this.reportUnreadable(value, this.type);
       this.builder.pushNull();
     } else if (typeof converted === "string") this.builder.push(converted);
     else this.builder.pushBytes(converted, 0, converted.length);
@@ -250,13 +250,13 @@ class BytesDecoder extends ColumnDecoder {
 }
 
 class TextColumnDecoder extends BytesDecoder {
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
-    if (!isText(serial) || this.encoding !== "utf8") super.take(bytes, at, serial, size);
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
+    if (!isText(serial) || this.encoding !== "utf8") super.addEncoded(bytes, at, serial, size);
     else if (isValidUtf8(bytes, at, at + size)) {
       this.builder.pushBytes(bytes, at, at + size);
     } else {
       const text = bytes.toString("utf8", at, at + size);
-      this.undecodable(text);
+      this.reportUndecodable(text);
       this.builder.push(text);
     }
   }
@@ -271,17 +271,17 @@ class TemporalDecoder extends BytesDecoder {
     super(canonical, converters[canonical], encoding, tell);
   }
 
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     const asIs = isText(serial) && this.encoding === "utf8" && temporalTypeAt(bytes, at, at + size) === this.canonical;
     if (asIs) this.builder.pushBytes(bytes, at, at + size);
-    else super.take(bytes, at, serial, size);
+    else super.addEncoded(bytes, at, serial, size);
   }
 }
 
 class BinaryDecoder extends BytesDecoder {
-  override take(bytes: Buffer, at: number, serial: number, size: number): void {
+  override addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     if (isBlob(serial)) this.builder.pushBytes(bytes, at, at + size);
-    else super.take(bytes, at, serial, size);
+    else super.addEncoded(bytes, at, serial, size);
   }
 }
 
@@ -290,7 +290,7 @@ function toText(value: string | number | bigint | Uint8Array): string | Uint8Arr
   return String(value);
 }
 
-/** A JSON text as it stands; any other text as the JSON string that it is. */
+/** Valid JSON text is kept; any other text becomes a JSON string. */
 function toJson(value: string | number | bigint | Uint8Array): string | null {
   const text = value instanceof Uint8Array ? toText(value) : String(value);
   if (text === null) return null;

@@ -5,28 +5,28 @@ import { WkbReader } from "../../shared/wkb/index.js";
 import { isBlob, isInteger, isText, readInteger, SerialType } from "../sqlite/values.js";
 import { findWkbStart, headerBytes, letterG, letterP } from "./geometry-blob.js";
 
-/** Measures the values of a column where they stand, as long as they are what the column should hold. */
+/** Collects statistics of a column from encoded records, as long as the values have the column's type. */
 export abstract class ColumnStats {
-  /** Values that are not null. */
+  /** Number of values that are not null. */
   values = 0;
-  /** Whether a value came that is to be converted before it can be measured. */
-  gaveUp = false;
+  /** Whether a value needs decoding before it can be measured. */
+  needsDecoding = false;
 
-  /** The value of serial type `serial` is `bytes[at … at + size]`. */
-  take(bytes: Buffer, at: number, serial: number, size: number): void {
+  /** Adds the value of serial type `serial` at `bytes[at … at + size]`. */
+  add(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === SerialType.null) return;
     this.values++;
-    if (!this.measure(bytes, at, serial, size)) this.gaveUp = true;
+    if (!this.measure(bytes, at, serial, size)) this.needsDecoding = true;
   }
 
-  /** Bytes that the longest value takes as text, where there is one. */
+  /** Size of the longest value as text, in bytes. */
   abstract readonly longest: number;
 
-  /** @returns false where the value is not what the column should hold */
+  /** @returns false if the value does not have the column's type */
   protected abstract measure(bytes: Buffer, at: number, serial: number, size: number): boolean;
 }
 
-/** Numbers of which each may take as much as any. */
+/** Types whose maximum text size is used instead of a measured one. */
 class FixedWidthStats extends ColumnStats {
   constructor(
     private readonly size: number,
@@ -68,26 +68,26 @@ class IntegerStats extends ColumnStats {
 class TextStats extends ColumnStats {
   longest = 0;
 
-  constructor(private readonly isOf: (bytes: Buffer, from: number, to: number) => boolean) {
+  constructor(private readonly isValid: (bytes: Buffer, from: number, to: number) => boolean) {
     super();
   }
 
   protected measure(bytes: Buffer, at: number, serial: number, size: number): boolean {
     if (size > this.longest) this.longest = size;
-    return isText(serial) && this.isOf(bytes, at, at + size);
+    return isText(serial) && this.isValid(bytes, at, at + size);
   }
 }
 
-/** The widest serial types whose numbers take 32 bits, and 48, as a double has them exactly. */
+/** Serial types of 32-bit and 48-bit integers, the widest that a column of int32 and a double can hold exactly. */
 const [serial32, serial48] = [4, 5];
-/** The longest that the text of a double and of a boolean can be. */
+/** Maximum text size of a double and of a boolean. */
 const [doubleBytes, booleanBytes] = [24, 5];
 
 const isOneOrZero = (serial: number): boolean => serial === SerialType.zero || serial === SerialType.one;
 const isNumber = (serial: number): boolean =>
   serial === SerialType.double || (isInteger(serial) && serial !== SerialType.int64);
 
-/** The gauge for a field of the type; null where there is none. Texts must be UTF-8. */
+/** Returns null for types that must be decoded. Text must be UTF-8. */
 export function createColumnStats(type: FieldType): ColumnStats | null {
   switch (type) {
     case "boolean":
@@ -109,40 +109,40 @@ export function createColumnStats(type: FieldType): ColumnStats | null {
   }
 }
 
-/** What a blob takes that is a point of two numbers, without an envelope. */
+/** Size of the blob of an XY point without an envelope. */
 const pointBytes = headerBytes + 21;
 
-/** Counts the kinds of geometries by their heads. */
+/** Counts geometry types from WKB headers, and the extent of plain points. */
 export class GeometryTypeStats {
   readonly counts: number[] = Array.from({ length: 8 }, () => 0);
-  gaveUp = false;
+  needsDecoding = false;
   private readonly wkb = new WkbReader();
   private west = Number.POSITIVE_INFINITY;
   private south = Number.POSITIVE_INFINITY;
   private east = Number.NEGATIVE_INFINITY;
   private north = Number.NEGATIVE_INFINITY;
 
-  /** @param within where points may be that are counted, too, where there is nothing else; null for none */
+  /** @param within count points too, as long as the layer has only points and all lie within this extent; null: do not */
   constructor(private readonly within: Extent | null) {}
 
-  take(bytes: Buffer, at: number, serial: number, size: number): void {
+  add(bytes: Buffer, at: number, serial: number, size: number): void {
     if (serial === SerialType.null) {
       this.counts[Kind.none]!++;
       return;
     }
-    if (this.within && isBlob(serial) && size === pointBytes && this.point(bytes, at)) return;
+    if (this.within && isBlob(serial) && size === pointBytes && this.addPlainPoint(bytes, at)) return;
     const start = isBlob(serial) ? findWkbStart(bytes, at, at + size) : "";
     const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, at + size);
-    // Points are decoded as soon as their kind is found out.
-    if (kind === null || kind === Kind.Point || this.counts[Kind.Point]! > 0) this.gaveUp = true;
+    // The extent of points is needed, and only decoding yields it.
+    if (kind === null || kind === Kind.Point || this.counts[Kind.Point]! > 0) this.needsDecoding = true;
     else this.counts[kind]!++;
   }
 
-  /** A little-endian point of two numbers, which is all that most layers of points have; false for anything else. */
-  private point(bytes: Buffer, at: number): boolean {
+  /** Fast path for the most common blob, a little-endian XY point. @returns false for anything else */
+  private addPlainPoint(bytes: Buffer, at: number): boolean {
     const wkb = at + headerBytes;
     const headed = bytes[at] === letterG && bytes[at + 1] === letterP && bytes[at + 2] === 0;
-    // Neither an envelope nor a type of an extension.
+    // No envelope, no extended geometry type.
     if (!headed || (bytes[at + 3]! & 0x2e) !== 0) return false;
     if (bytes[wkb] !== 1 || bytes.readUInt32LE(wkb + 1) !== Kind.Point) return false;
     const x = bytes.readDoubleLE(wkb + 5);
@@ -156,7 +156,7 @@ export class GeometryTypeStats {
     return true;
   }
 
-  /** Whether all points are where they may be, and without other geometries. */
+  /** Whether the layer has no points, or only points that all lie within the extent. */
   isWithin(): boolean {
     const { within, counts } = this;
     if (counts[Kind.Point] === 0) return true;
@@ -164,7 +164,7 @@ export class GeometryTypeStats {
     return within !== null && isExtentWithin(this.pointBox(), within);
   }
 
-  /** Least x, least y, greatest x and greatest y of the points. */
+  /** Min x, min y, max x and max y of the points. */
   pointBox(): [number, number, number, number] {
     return [this.west, this.south, this.east, this.north];
   }

@@ -1,11 +1,11 @@
-/** Bytes of the envelope by its kind (OGC 12-128r19, 2.1.3.1.1): none, xy, xyz, xym, xyzm. */
+/** Size of the envelope in bytes by its indicator code (OGC 12-128r19, 2.1.3.1.1): none, xy, xyz, xym, xyzm. */
 export const envelopeBytes = [0, 32, 48, 48, 64];
 export const headerBytes = 8;
 export const [letterG, letterP] = [0x47, 0x50];
 
 /**
- * Where the WKB of a geometry's blob starts, or in words why it is none that can be read. The envelope and the flag for
- * empty geometries are passed over: the WKB says the same, and is what counts where they differ.
+ * Returns the offset of the WKB in a geometry blob, or the reason why the blob cannot be read. The envelope and the
+ * empty flag are ignored: the WKB is authoritative.
  */
 export function findWkbStart(bytes: Buffer, from: number, to: number): number | string {
   if (to - from < 5) return `a blob of ${to - from} bytes is no geometry`;
@@ -24,12 +24,12 @@ export function findWkbStart(bytes: Buffer, from: number, to: number): number | 
   return start;
 }
 
-/** The reference system that the blob says, by its srs_id. */
+/** The srs_id in the header of a geometry blob. */
 export function readSrsId(bytes: Buffer, from: number): number {
   return (bytes[from + 3]! & 1) === 1 ? bytes.readInt32LE(from + 4) : bytes.readInt32BE(from + 4);
 }
 
-/** Plain WKB is what some programs put where a GeoPackage geometry should be; SpatiaLite has an encoding of its own. */
+/** Some programs write plain WKB instead of a GeoPackage blob; SpatiaLite has its own encoding. */
 function foreignBlobReason(bytes: Buffer, from: number, to: number): number | string {
   if (bytes[from] === 0 && to - from > 43 && bytes[from + 38] === 0x7c && bytes[to - 1] === 0xfe) {
     return "the geometry is SpatiaLite's, not a GeoPackage's";

@@ -2,16 +2,16 @@ import { Kind } from "../../../src/model/index.js";
 import { findWkbStart } from "./geometry-blob.js";
 import { GeometryDecoder } from "./geometry-decoder.js";
 
-/** Takes the kinds of a layer's geometries alone: in its columns they are without positions. */
+/** Decodes geometry types only: the geometries in its columns have no positions. */
 export class GeometryTypeDecoder extends GeometryDecoder {
-  /** Whether the kinds say all; a point is decoded as soon as its kind is found out. */
-  tellsAll = true;
+  /** Whether types alone suffice: false as soon as there is a point, whose extent needs its coordinates. */
+  isConclusive = true;
 
   protected override blob(bytes: Buffer, from: number, to: number): void {
     this.fault = null;
     const start = findWkbStart(bytes, from, to);
     const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, to);
-    if (kind === null || kind === Kind.Point) this.tellsAll = false;
+    if (kind === null || kind === Kind.Point) this.isConclusive = false;
     this.builder.begin(kind ?? Kind.none);
     this.builder.end();
   }

@@ -5,7 +5,7 @@ import { readLeaves } from "../sqlite/tree.js";
 import type { SqliteValue } from "../sqlite/values.js";
 import type { ColumnPlan } from "./layer-plan.js";
 
-/** The type of a value in a column that declares none. */
+/** The type of a value in a column without a declared type. */
 export function typeOfStoredValue(value: SqliteValue): FieldType | null {
   if (value === null) return null;
   if (value instanceof Uint8Array) return "binary";
@@ -13,13 +13,13 @@ export function typeOfStoredValue(value: SqliteValue): FieldType | null {
   return typeof value === "bigint" || Number.isInteger(value) ? "int64" : "double";
 }
 
-/** Texts hold numbers too: of columns that hold both, SQLite's own text of a number is as good as the number. */
+/** A column of numbers and texts becomes text: SQLite converts numbers to text without loss. */
 export const uniteStoredTypes = (a: FieldType, b: FieldType): FieldType =>
   a === b ? a : a === "binary" || b === "binary" ? "binary" : a === "text" || b === "text" ? "text" : commonType(a, b);
 
 /**
- * Looks at all values of the columns whose declaration says nothing of them.
- * @param initials what rows have of a column that are older than it
+ * Infers the types of columns without a declared type from all their values.
+ * @param defaults values of rows that are older than a column, by column
  */
 export async function inferColumnTypes(
   database: Database,
@@ -29,7 +29,7 @@ export async function inferColumnTypes(
 ): Promise<ColumnPlan["role"][]> {
   const open = roles.flatMap((role, c) => (role === null ? [c] : []));
   const types = new Map<number, FieldType>();
-  for await (const { values } of database.rows(root, (error) => database.overlook(error))) {
+  for await (const { values } of database.rows(root, (error) => database.skipDamageSilently(error))) {
     for (const c of open) {
       const type = typeOfStoredValue((c < values.length ? values[c] : initials[c]) ?? null);
       const known = types.get(c);
@@ -39,7 +39,7 @@ export async function inferColumnTypes(
   return roles.map((role, c) => role ?? types.get(c) ?? "text");
 }
 
-/** The least and the greatest rowid of a table, rounded beyond 2^53; nothing is between them where there is no row. */
+/** The smallest and the largest rowid of a table, rounded beyond 2^53; both 0 if the table is empty. */
 export async function readRowidRange(database: Database, root: number): Promise<readonly [number, number]> {
   let first: number | undefined;
   let last: number | undefined;
@@ -57,7 +57,7 @@ export async function readRowidRange(database: Database, root: number): Promise<
       if (more) await more;
       return rowidOf(reader.row.high, reader.row.low);
     } catch {
-      // Whoever reads the rows tells of the damage.
+      // Reading the rows reports the damage.
       return end === "first" ? -Infinity : Infinity;
     } finally {
       database.returnReader(reader);

@@ -2,32 +2,32 @@ import type { ColumnNames, Crs, FieldType, Layer, LayerMetadata } from "../../..
 import type { DeclaredColumn } from "../schema/create-table.js";
 import type { SqliteHeader } from "../sqlite/header.js";
 
-/** What a column of a record becomes. */
+/** How a column of a record is read. */
 export interface ColumnPlan {
   readonly name: string;
-  /** A field of this type, the layer's geometry, or nothing: the rowid stands elsewhere. */
+  /** A field of this type, the geometry, or the alias of the rowid, whose value is not in the record. */
   readonly role: FieldType | "geometry" | "rowid";
-  /** What rows have that were there before the column. */
-  readonly initial: DeclaredColumn["initial"];
+  /** Value of rows that are older than the column. */
+  readonly defaultValue: DeclaredColumn["defaultValue"];
 }
 
 /** How a layer is read, as plain data. */
 export interface LayerPlan {
   readonly name: string;
-  /** As the schema spells it. */
+  /** The name as spelled in the schema. */
   readonly table: string;
-  /** The page where the table's tree starts; null where SQLite must be asked for the rows. */
+  /** Root page of the table's b-tree; null if the rows are read by an SQL query. */
   readonly root: number | null;
   readonly columns: readonly ColumnPlan[];
   readonly ids: "int32" | "int64" | null;
   readonly crs: Crs | null;
   readonly srsId: number | null;
-  /** The column with the geometry; null where there is none. */
+  /** Name of the geometry column; null if there is none. */
   readonly geometryColumn: string | null;
   readonly metadata?: LayerMetadata;
 }
 
-/** What opening a GeoPackage found out. */
+/** Result of opening a GeoPackage, passed to worker threads as plain data. */
 export interface GeoPackagePlan {
   readonly header: SqliteHeader;
   readonly layers: readonly LayerPlan[];
@@ -36,7 +36,7 @@ export interface GeoPackagePlan {
 export const fieldsOf = (plan: LayerPlan) =>
   plan.columns.flatMap(({ name, role }) => (role === "geometry" || role === "rowid" ? [] : [{ name, type: role }]));
 
-/** What is known of a layer before it is read: what the tables about tables say beyond it, other programs let go stale. */
+/** Layer properties known before reading. Counts and extents in the metadata tables are often stale and not used. */
 export const layerInfoOf = (plan: LayerPlan): Omit<Layer, "bytes" | "batches"> => ({
   name: plan.name,
   crs: plan.crs,

@@ -6,23 +6,24 @@ import type { RowReader } from "../sqlite/row-reader.js";
 import { readLeaves } from "../sqlite/tree.js";
 import type { BatchBuilder } from "./batch-builder.js";
 
-/** A run of a table's leaf pages: pairs of the first page's number and how many follow on each other. */
+/** Leaf pages of a table as runs: pairs of first page number and page count. */
 export interface TableSplit extends Split {
   readonly runs: readonly number[];
 }
 
-/** Pages are sparse. */
+/** Twice the default, since pages are only partly filled. */
 const bytesPerSplit = 2 * defaultSplitBytes;
-/** Of a leaf, the pages up to the next one count as its own, up to so many times the average. */
+/** Cap on the pages attributed to one leaf, as a multiple of the average. */
 const maxLeafShare = 8;
 
 /**
- * The pieces of a table. Only the pages above the leaves are read for it; what rows have in further pages is guessed by
- * the distance of one leaf to the next, between which they stand in a file that was written in one go.
+ * Divides a table into splits. Reads interior pages only; the size of overflow pages is estimated from the distance
+ * between leaves, which they fill in a file that was written sequentially.
  */
 export async function* planTableSplits(database: Database, root: number): AsyncGenerator<TableSplit> {
   const leaves: number[] = [];
-  for await (const some of readLeaves(database.pages, root, (error) => database.pass(error))) leaves.push(...some);
+  for await (const some of readLeaves(database.pages, root, (error) => database.skipDamage(error)))
+    leaves.push(...some);
   yield* cutIntoSplits(leaves, database.pages);
 }
 
@@ -50,7 +51,7 @@ function* leafPages({ runs }: TableSplit): Generator<number> {
   for (let r = 0; r < runs.length; r += 2) for (let n = 0; n < runs[r + 1]!; n++) yield runs[r]! + n;
 }
 
-/** The batches of one piece; `alone` where its records are counted from 1, rather than from the end of the one before. */
+/** Reads one split. `alone`: record numbers start at 1, instead of continuing from the previous split. */
 export async function* readSplit(
   database: Database,
   split: TableSplit,
@@ -65,7 +66,7 @@ export async function* readSplit(
   }
   const batch = builder.take();
   if (batch) yield batch;
-  if (alone) builder.end();
+  if (alone) builder.endSplit();
 }
 
 async function* readLeafBatches(
@@ -79,16 +80,16 @@ async function* readLeafBatches(
       const more = reader.open(leaf);
       if (more) await more;
     } catch (error) {
-      database.pass(error, true);
+      database.skipDamage(error, true);
       continue;
     }
     for (let i = 0; i < reader.count; i++) {
       try {
         const more = reader.read(i);
         if (more) await more;
-        if (!builder.add(reader.row)) throw database.pages.damage(leaf, `row ${i + 1} on it contradicts itself`);
+        if (!builder.add(reader.row)) throw database.pages.damage(leaf, `row ${i + 1} is malformed`);
       } catch (error) {
-        database.pass(error, true);
+        database.skipDamage(error, true);
         continue;
       }
       if (!builder.isFull) continue;
@@ -96,6 +97,6 @@ async function* readLeafBatches(
       if (batch) yield batch;
     }
     const { contradiction } = reader;
-    if (contradiction) database.pass(contradiction, true);
+    if (contradiction) database.skipDamage(contradiction, true);
   }
 }

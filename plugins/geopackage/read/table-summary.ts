@@ -8,16 +8,16 @@ import { GeometryTypeDecoder } from "./geometry-type-decoder.js";
 import type { LayerPlan } from "./layer-plan.js";
 import { TableStats } from "./table-stats.js";
 
-/** What there is to tell is told by the reading that follows. */
+/** Discards issues: reading the layer afterwards reports them. */
 const silentContext = { keepsBadGeometries: true, reportLoss() {}, reportNotice() {}, reject() {}, splitFinished() {} };
 
 type TablePlan = LayerPlan & { root: number };
 
 /**
- * What the features of a table say together, of lines and polygons by their heads alone, which is most of the work
- * spared. Null where that does not tell it: for points, collections, curves, heights and measures, without a reference
- * system (its id follows from the extent), and in a damaged file.
- * @param within points alone are told, too, with their box, where all are in this; null where they are not to be
+ * Summarizes a table without decoding coordinates: line and polygon types come from WKB headers. Returns null if that is
+ * not enough: for points, collections, curves, heights and measures, a layer without a CRS (its srs_id depends on the
+ * extent) and a damaged file.
+ * @param within summarize layers of points too, if all points lie within this extent; null: do not
  */
 export async function summarizeTable(
   database: Database,
@@ -29,36 +29,36 @@ export async function summarizeTable(
   return summary && summary.featureCount > 0 ? summary : null;
 }
 
-/** From the values as they stand; null where they must be converted. */
+/** From encoded values; null if they must be decoded. */
 async function summarizeFromStats(
   database: Database,
   plan: TablePlan,
   within: Extent | null,
 ): Promise<LayerSummary | null> {
-  const gauge = TableStats.of(plan, database.encoding, within);
-  const all = gauge && (await forEveryRow(database, plan.root, (row) => gauge.add(row)));
-  return gauge && all ? gauge.summary() : null;
+  const stats = TableStats.of(plan, database.encoding, within);
+  const all = stats && (await forEveryRow(database, plan.root, (row) => stats.add(row)));
+  return stats && all ? stats.summary() : null;
 }
 
-/** From batches without positions. */
+/** From decoded batches without positions. */
 async function summarizeFromBatches(database: Database, plan: TablePlan): Promise<LayerSummary | null> {
   const heads = new GeometryTypeDecoder({ srsId: plan.srsId, context: silentContext });
   const builder = new BatchBuilder(plan, database.encoding, silentContext, heads);
-  const summariser = new Summarizer(false);
+  const summarizer = new Summarizer(false);
   const addBatch = () => {
     const batch = builder.take();
-    if (batch) summariser.add(batch);
+    if (batch) summarizer.add(batch);
   };
   const all = await forEveryRow(database, plan.root, (row) => {
-    if (!builder.add(row) || !heads.tellsAll) return false;
+    if (!builder.add(row) || !heads.isConclusive) return false;
     if (builder.isFull) addBatch();
     return true;
   });
   addBatch();
-  return all ? summariser.summary() : null;
+  return all ? summarizer.summary() : null;
 }
 
-/** Gives all rows to `add`. @returns false where it refuses one, or the file is damaged */
+/** Passes all rows to `add`. @returns false if `add` does, or if the file is damaged */
 async function forEveryRow(database: Database, root: number, add: (row: SqliteRow) => boolean): Promise<boolean> {
   const reader = database.takeReader();
   try {

@@ -11,7 +11,7 @@ function parseOffset(text: string | undefined): string {
   return `${text.slice(0, 3)}:${text.slice(3).replace(":", "") || "00"}`;
 }
 
-/** A date that is written in another way than OGC 12-128r19, Table 1 asks for; null where nothing else can be meant. */
+/** Parses dates in other forms than OGC 12-128r19, Table 1; null if the text is no unambiguous date. */
 export function parseLooseDate(text: string): string | null {
   const found = temporalPattern.exec(text);
   if (!found) return null;
@@ -21,7 +21,7 @@ export function parseLooseDate(text: string): string | null {
   return midnight && temporalType(date) === "date" ? date : null;
 }
 
-/** A date and time that is written in another way, as SQLite's own functions or without seconds. */
+/** Parses datetimes in other forms, such as those of SQLite's functions or without seconds. */
 export function parseLooseDatetime(text: string): string | null {
   const found = temporalPattern.exec(text);
   if (!found) return null;

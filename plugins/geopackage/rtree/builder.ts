@@ -8,7 +8,7 @@ import { LevelBoxes } from "./level-boxes.js";
 import { maxNodeEntries, NodeWriter, rootNodeId } from "./nodes.js";
 import { SortedRuns } from "./sorted-runs.js";
 
-/** The tables behind an R-tree. */
+/** Shadow tables of an R-tree (SQLite's R-tree module, 3.1). */
 export interface RtreeTables {
   /** The content of each node. */
   readonly node: TableBuilder;
@@ -18,7 +18,7 @@ export interface RtreeTables {
   readonly parent: TableBuilder;
 }
 
-/** Least x, least y, greatest x and greatest y of a layer. */
+/** Min x, min y, max x and max y of a layer. */
 type LayerExtent = readonly [number, number, number, number];
 
 const globeExtent: LayerExtent = [-180, -90, 180, 90];
@@ -26,8 +26,8 @@ const isWithin = ([west, south, east, north]: LayerExtent, [minX, minY, maxX, ma
   west >= minX && south >= minY && east <= maxX && north <= maxY;
 
 /**
- * What to lay the curve over when all is not there yet. Beyond it features are as easily found, in nodes that overlap
- * more.
+ * Estimates the area of the Hilbert curve before all features are known. Features outside of it are found too, in nodes
+ * that overlap more.
  */
 function estimateFrame(known: LayerExtent | null, first: LayerExtent): HilbertFrame {
   if (known && isWithin(first, widenForRounding(known))) return createHilbertFrame(...known);
@@ -36,19 +36,18 @@ function estimateFrame(known: LayerExtent | null, first: LayerExtent): HilbertFr
   return createHilbertFrame(-reach, -reach, reach, reach);
 }
 
-/** By what rounding to 32 bits moves a side. */
+/** Rounding to 32-bit floats moves a side by up to this much. */
 const widenForRounding = ([minX, minY, maxX, maxY]: LayerExtent): LayerExtent => {
   const by = Math.max(Math.abs(minX), Math.abs(minY), Math.abs(maxX), Math.abs(maxY)) * 2 ** -22;
   return [minX - by, minY - by, maxX + by, maxY + by];
 };
 
 /**
- * Builds an R-tree from its leaves: the boxes of all features are ordered along a Hilbert curve and packed into full
- * nodes, which is many times faster than inserting one after the other. Those that are more than fit into memory are
- * ordered on disk.
+ * Bulk-loads an R-tree: sorts the boxes of all features along a Hilbert curve and packs them into full nodes, which is
+ * many times faster than single inserts. Uses an external merge sort if the boxes do not fit into memory.
  */
 export class RtreeBuilder {
-  private readonly run = new RtreeEntries();
+  private readonly entries = new RtreeEntries();
   private readonly nodes: NodeWriter;
   private frame: HilbertFrame | null = null;
   private scratch: ScratchFile | null = null;
@@ -57,45 +56,45 @@ export class RtreeBuilder {
   private readonly view = dataViewOf(this.record);
 
   /**
-   * @param extent of all features, where it is known
-   * @param most features that are ordered in memory
+   * @param extent of all features, if known
+   * @param maxInMemory number of features that are sorted in memory
    */
   constructor(
     readonly tables: RtreeTables,
     private readonly extent: LayerExtent | null,
-    private readonly most: number = maxEntries,
+    private readonly maxInMemory: number = maxEntries,
   ) {
     this.nodes = new NodeWriter(tables.node);
   }
 
-  /** Whether features must go to disk before others are added. */
+  /** Whether `spill` must be called before the next `add`. */
   get isFull(): boolean {
-    return this.run.length >= this.most;
+    return this.entries.length >= this.maxInMemory;
   }
 
-  /** Adds the box of a feature: least x and y, greatest x and y, in `sides` from `at` on. Ids must ascend. */
+  /** Adds the box of a feature: min x, min y, max x, max y from `sides[at]`. Ids must ascend. */
   add(high: number, low: number, sides: Float64Array, at: number): void {
-    this.run.add(high, low, sides, at);
+    this.entries.add(high, low, sides, at);
   }
 
-  /** Sends the features to disk that are in memory. @param open makes the file for it */
+  /** Writes the features in memory to disk as a sorted entries. @param open creates the file */
   async spill(open: () => Promise<ScratchFile>): Promise<void> {
-    const { run } = this;
+    const { entries } = this;
     this.scratch ??= await open();
     this.runs ??= new SortedRuns(this.scratch);
-    this.frame ??= estimateFrame(this.extent, run.extent);
-    this.runs.add(run, run.alongCurve(this.frame));
-    run.length = 0;
+    this.frame ??= estimateFrame(this.extent, entries.extent);
+    this.runs.add(entries, entries.alongCurve(this.frame));
+    entries.length = 0;
   }
 
-  /** Writes the tree. @returns the content of the root, which is the caller's to put; null without an entry */
+  /** Writes the tree. @returns the content of the root node, which the caller writes; null for an empty tree */
   finish(): Buffer | null {
-    const { run, runs, nodes } = this;
-    if (!runs && run.length === 0) return null;
+    const { entries, runs, nodes } = this;
+    if (!runs && entries.length === 0) return null;
     const leaves = new LevelBoxes(this.scratch);
-    const order = run.length > 0 ? run.alongCurve(this.frame ?? createHilbertFrame(...run.extent)) : null;
+    const order = entries.length > 0 ? entries.alongCurve(this.frame ?? createHilbertFrame(...entries.extent)) : null;
     if (runs) {
-      if (order) runs.add(run, order);
+      if (order) runs.add(entries, order);
       this.packRuns(runs, leaves);
     } else this.packRun(order!, leaves);
     const root = leaves.length === 0 ? nodes.root(0) : this.packLevels(leaves);
@@ -105,17 +104,18 @@ export class RtreeBuilder {
 
   /** Packs the features in memory into leaves. */
   private packRun(order: Uint32Array, leaves: LevelBoxes): void {
-    const { run, tables, nodes } = this;
-    const isRoot = run.length <= maxNodeEntries;
-    const nodeOf = new Uint32Array(run.length);
-    for (let n = 0; n < run.length; n++) {
+    const { entries, tables, nodes } = this;
+    const isRoot = entries.length <= maxNodeEntries;
+    const nodeOf = new Uint32Array(entries.length);
+    for (let n = 0; n < entries.length; n++) {
       const entry = entryIndexOf(order, n);
       nodeOf[entry] = isRoot ? rootNodeId : nodes.last + 1;
-      if (nodes.put(run.high[entry]!, run.low[entry]!, run.boxes, 4 * entry) && !isRoot) this.endNode(leaves);
+      if (nodes.put(entries.high[entry]!, entries.low[entry]!, entries.boxes, 4 * entry) && !isRoot)
+        this.endNode(leaves);
     }
     if (!isRoot) this.endNode(leaves);
-    for (let entry = 0; entry < run.length; entry++) {
-      this.putNumber(tables.rowid, run.high[entry]!, run.low[entry]!, nodeOf[entry]!);
+    for (let entry = 0; entry < entries.length; entry++) {
+      this.putNumber(tables.rowid, entries.high[entry]!, entries.low[entry]!, nodeOf[entry]!);
     }
   }
 
@@ -131,7 +131,7 @@ export class RtreeBuilder {
     runs.eachPlaced((high, low, node) => this.putNumber(tables.rowid, high, low, node));
   }
 
-  /** Ends the node available, where there is anything in it, and adds its box to those of its level. */
+  /** Ends the current node, unless it is empty, and adds its box to its level. */
   private endNode(level: LevelBoxes): void {
     const { nodes } = this;
     if (nodes.count === 0) return;
@@ -170,7 +170,7 @@ export class RtreeBuilder {
     table.add(high, low, record, 0, writeInteger(this.view, 3, serial, 0, value));
   }
 
-  /** Closes what is on disk, which the host removes. */
+  /** Closes the temporary file; the host removes it. */
   abandon(): void {
     this.scratch?.close();
     this.scratch = null;

@@ -1,12 +1,12 @@
 import { curveCells, maxKeyedEntries, writeHilbertKey } from "./hilbert.js";
 
-/** Entries that are ordered in memory. */
+/** Number of entries that are sorted in memory. */
 export const maxEntries = maxKeyedEntries;
 
 const floatScratch = new Float32Array(1);
 const floatBits = new Int32Array(floatScratch.buffer);
 
-/** The next 32-bit float below (`up` false) or above the number, or the number where it is one. */
+/** Rounds to a 32-bit float, down or up. */
 function nextFloat32(value: number, up: boolean): number {
   floatScratch[0] = value;
   const near = floatScratch[0]!;
@@ -16,7 +16,7 @@ function nextFloat32(value: number, up: boolean): number {
   return floatScratch[0]!;
 }
 
-/** What the curve is laid over: the least x and y, and cells a unit of either. */
+/** Maps coordinates to cells of the Hilbert curve: min x, min y, and cells per unit. */
 export interface HilbertFrame {
   readonly minX: number;
   readonly minY: number;
@@ -31,16 +31,16 @@ export function createHilbertFrame(minX: number, minY: number, maxX: number, max
 const clampCell = (place: number): number =>
   place <= 0 ? 0 : place >= curveCells ? curveCells - 1 : Math.floor(place);
 
-/** Boxes with ids, in the order in which they came; the sides of a box are minx, maxx, miny, maxy. */
+/** Boxes with ids, in input order; a box is min x, max x, min y, max y. */
 export class RtreeEntries {
   length = 0;
-  /** The ids in two halves, of which the upper one has the sign. */
+  /** High (signed) and low 32 bits of the ids. */
   high = new Int32Array(1024);
   low = new Uint32Array(1024);
   boxes = new Float32Array(4 * 1024);
   private keys = new BigUint64Array(0);
 
-  /** Adds the box whose least x and y, greatest x and y stand in `sides` from `at` on. */
+  /** Adds a box: min x, min y, max x, max y from `sides[at]`. */
   add(high: number, low: number, sides: Float64Array, at: number): void {
     if (this.length === this.high.length) this.grow();
     const { boxes, length } = this;
@@ -64,7 +64,6 @@ export class RtreeEntries {
     this.boxes.set(boxes);
   }
 
-  /** The box of all. */
   get extent(): readonly [minX: number, minY: number, maxX: number, maxY: number] {
     const { boxes, length } = this;
     let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -77,7 +76,7 @@ export class RtreeEntries {
     return [minX, minY, maxX, maxY];
   }
 
-  /** Keys of the centres along a Hilbert curve, in order, by their halves; good until the next call. */
+  /** Hilbert keys of the box centers, sorted, as 32-bit halves; valid until the next call. */
   alongCurve({ minX, minY, perX, perY }: HilbertFrame): Uint32Array {
     const { boxes, length } = this;
     if (this.keys.length < length) this.keys = new BigUint64Array(this.high.length);
@@ -89,7 +88,7 @@ export class RtreeEntries {
       const row = clampCell(((boxes[at + 2]! + boxes[at + 3]!) / 2 - minY) * perY);
       writeHilbertKey(halves, entry, column, row, entry);
     }
-    // Numbers sort many times faster than entries by a function.
+    // Sorting a typed array is many times faster than sorting entries with a comparator.
     keys.sort();
     return halves;
   }

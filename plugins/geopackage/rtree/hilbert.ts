@@ -1,20 +1,20 @@
 import { isLittleEndian } from "../../../src/model/index.js";
 
-/** The curve goes through 2²² × 2²² cells: of the whole globe, each is ten metres wide and five high. */
+/** 2²² × 2²² cells: on the whole globe, a cell is about 10 m by 5 m at the equator. */
 const levels = 22;
 export const curveCells = 2 ** levels;
 
-/** Entries that are numbered within their keys. */
+/** Low bits of a key that hold the index of the entry. */
 const entryBits = 19;
 export const maxKeyedEntries = 2 ** entryBits;
 const entryMask = maxKeyedEntries - 1;
 
-/** Halves of a 64-bit number in memory. */
+/** Indexes of the high and the low 32 bits of a 64-bit number in memory. */
 const [highWord, lowWord] = isLittleEndian ? [1, 0] : [0, 1];
 
 /**
- * What two levels of the curve come to: by its state, of four, and two bits of the column and of the row, the four bits
- * of the place and, above them, the next state.
+ * Lookup table for two levels of the curve. Index: state (2 bits), column (2 bits), row (2 bits). Value: next state
+ * (2 bits), position along the curve (4 bits).
  */
 const curveSteps = Uint8Array.from({ length: 64 }, (_, index) => {
   let swapped = (index >> 5) & 1;
@@ -34,8 +34,8 @@ const curveSteps = Uint8Array.from({ length: 64 }, (_, index) => {
 });
 
 /**
- * Puts the place of a cell along the Hilbert curve into `keys[2 * at]` and behind, with the number `entry` below it:
- * as numbers of 64 bits, keys sort by places, and those of one cell by entries.
+ * Writes the 64-bit key of a cell to `keys[2 * at …]`: the position along the Hilbert curve above the index of the
+ * entry, so that keys sort by position, and by entry within a cell.
  */
 export function writeHilbertKey(keys: Uint32Array, at: number, column: number, row: number, entry: number): void {
   let state = 0;
@@ -51,14 +51,12 @@ export function writeHilbertKey(keys: Uint32Array, at: number, column: number, r
     low = (low << 4) | (step & 15);
     state = step >>> 4;
   }
-  // 20 bits and 24, of which 13 go beside the entry.
+  // `high` has 20 bits and `low` 24, of which 13 share a word with the entry.
   keys[2 * at + highWord] = (high << 11) | (low >>> 13);
   keys[2 * at + lowWord] = (low << entryBits) | entry;
 }
 
-/** The place that a key says. */
 export const hilbertPositionOf = (keys: Uint32Array, at: number): number =>
   keys[2 * at + highWord]! * 2 ** (32 - entryBits) + (keys[2 * at + lowWord]! >>> entryBits);
 
-/** The entry that a key says. */
 export const entryIndexOf = (keys: Uint32Array, at: number): number => keys[2 * at + lowWord]! & entryMask;

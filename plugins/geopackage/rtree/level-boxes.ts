@@ -1,17 +1,17 @@
 import type { ScratchFile } from "../sqlite/scratch-file.js";
 
-/** Boxes in memory: those of all the leaves of as many entries as are ordered without a temporary file. */
+/** Number of boxes in memory: enough for the leaves of a tree that is sorted without a temporary file. */
 const boxesPerBlock = 1 << 14;
 
-/** The boxes of the nodes of one level, in their order; those that are many go to disk. */
+/** Boxes of the nodes of one tree level, in order; spills to disk. */
 export class LevelBoxes {
   length = 0;
   private block = new Float32Array(4 * 256);
   private start = -1;
-  /** Boxes on disk. */
+  /** Number of boxes on disk. */
   private written = 0;
 
-  /** @param scratch null where there are no more than fit into memory */
+  /** @param scratch null: keep all boxes in memory */
   constructor(private readonly scratch: ScratchFile | null) {}
 
   add(box: Float32Array): void {
@@ -33,7 +33,7 @@ export class LevelBoxes {
     this.written = this.length;
   }
 
-  /** Gives the boxes in their order: the sides of each are `boxes[at]` and behind. */
+  /** Visits the boxes in order; each is `boxes[at … at + 4]`. */
   each(visit: (boxes: Float32Array, at: number) => void): void {
     const { scratch, block, start, written, length } = this;
     if (scratch && written > 0) {

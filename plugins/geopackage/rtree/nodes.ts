@@ -2,22 +2,22 @@ import { dataViewOf } from "../../shared/text/data-view.js";
 import { writeSmallVarint } from "../sqlite/record.js";
 import type { TableBuilder } from "../sqlite/table-builder.js";
 
-/** Entries of a node, and bytes of one: an id of 64 bits and four floats (SQLite's R-tree module, rtree.c). */
+/** Maximum entries of a node; an entry is a 64-bit id and four floats (SQLite's R-tree module, rtree.c). */
 export const maxNodeEntries = 51;
 const entryBytes = 24;
 const nodeBytes = 4 + maxNodeEntries * entryBytes;
 export const rootNodeId = 1;
 
-/** The head of a node's record: its own size, null for the rowid, and the size of the blob. */
+/** Record header of a node: header size, null for the rowid, and the serial type of the blob. */
 const recordHeaderBytes = 4;
 
-/** Fills one node after the other, and writes them as rows of their table. */
+/** Fills nodes one after the other and writes them as rows of the `_node` table. */
 export class NodeWriter {
-  /** The number of the node written last. */
+  /** Number of the last node written. */
   last = rootNodeId;
-  /** Entries of the node available. */
+  /** Entries of the current node. */
   count = 0;
-  /** The box of the node available: minx, maxx, miny, maxy. */
+  /** Box of the current node: min x, max x, min y, max y. */
   readonly box = new Float32Array(4);
   private readonly record = Buffer.alloc(recordHeaderBytes + nodeBytes);
   private readonly view = dataViewOf(this.record);
@@ -28,13 +28,12 @@ export class NodeWriter {
     this.begin();
   }
 
-  /** Begins another node. */
   begin(): void {
     this.count = 0;
     this.box.set([Infinity, -Infinity, Infinity, -Infinity]);
   }
 
-  /** Adds an entry with its box, `boxes[at]` and behind, to the node available. @returns whether it is full */
+  /** Adds an entry with the box `boxes[at … at + 4]` to the current node. @returns whether the node is full */
   put(high: number, low: number, boxes: Float32Array, at: number): boolean {
     const { view, box } = this;
     const place = recordHeaderBytes + 4 + entryBytes * this.count;
@@ -49,9 +48,9 @@ export class NodeWriter {
     return this.count === maxNodeEntries;
   }
 
-  /** Writes the node available. Its box stays until `begin`. */
+  /** Writes the current node. Its box stays until `begin`. */
   end(): void {
-    // The root is the first row of its table: its place is kept until it is known.
+    // The root is the first row of its table, but is known last: an empty row reserves its place.
     if (this.last === rootNodeId) this.table.add(0, rootNodeId, emptyRecord(this.record), 0, this.record.length);
     this.putRow(++this.last);
   }
@@ -61,14 +60,14 @@ export class NodeWriter {
     this.table.add(0, node, this.record, 0, this.record.length);
   }
 
-  /** Depth of the tree, which only the root says, and number of entries; nothing behind them. */
+  /** Writes the depth of the tree (root only) and the number of entries; zeroes the rest. */
   private close(depth: number): void {
     this.view.setUint16(recordHeaderBytes, depth);
     this.view.setUint16(recordHeaderBytes + 2, this.count);
     this.record.fill(0, recordHeaderBytes + 4 + entryBytes * this.count);
   }
 
-  /** The content that the root is to have, which are the entries of the node available. @param depth levels below it */
+  /** Returns the current node as the content of the root. @param depth levels below the root */
   root(depth: number): Buffer {
     if (this.last === rootNodeId) this.putRow(rootNodeId);
     this.close(depth);

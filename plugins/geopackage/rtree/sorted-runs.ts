@@ -2,34 +2,33 @@ import type { ScratchFile } from "../sqlite/scratch-file.js";
 import type { RtreeEntries } from "./entries.js";
 import { entryIndexOf, hilbertPositionOf } from "./hilbert.js";
 
-/** An entry on disk: its key, its id, its box. */
+/** An entry on disk: key, id, box. */
 const entryWords = 8;
 const entryBytes = 4 * entryWords;
-/** What is left of it when it has got its node: its number in its run, the node, its id. */
+/** An entry after it was assigned to a node: index in its run, node, id. */
 const placedEntryWords = 4;
 const placedEntryBytes = 4 * placedEntryWords;
 
-/** Bytes that are read of all runs together, and entries of one that are read at once. */
+/** Read buffer of all runs together, and limits for the buffer of one run. */
 const mergeBytes = 1 << 23;
 const [minReadEntries, maxReadEntries] = [256, 32_768];
 
-/** A run of sorted entries on disk. */
 interface SortedRun {
   readonly start: number;
   readonly length: number;
 }
 
-/** Takes an entry in the order of the curve. @returns the node that it is in */
+/** Adds the next entry in curve order to the tree. @returns its node */
 export type AddToNode = (high: number, low: number, boxes: Float32Array, at: number) => number;
 
-/** Goes through one run, and leaves behind where its entries went. */
+/** Reads one run, and overwrites its entries with the nodes they were assigned to. */
 class RunCursor {
-  /** Of the entry available. */
+  /** Curve position of the current entry. */
   place = 0;
   private readonly words: Uint32Array;
   private readonly floats: Float32Array;
   private readonly bytes: Uint8Array;
-  /** Entries of the run before those in memory, how many these are, and which of them is available. */
+  /** Entries of the run before the buffer, entries in the buffer, and index of the current one in the buffer. */
   private before = 0;
   private count = 0;
   private at = 0;
@@ -37,11 +36,11 @@ class RunCursor {
   constructor(
     private readonly file: ScratchFile,
     private readonly run: SortedRun,
-    /** Runs come in their order where entries are in one place. */
+    /** Tie-break for entries at the same position. */
     readonly order: number,
-    room: number,
+    maxEntries: number,
   ) {
-    this.words = new Uint32Array(entryWords * Math.min(room, run.length));
+    this.words = new Uint32Array(entryWords * Math.min(maxEntries, run.length));
     this.floats = new Float32Array(this.words.buffer);
     this.bytes = new Uint8Array(this.words.buffer);
     this.load();
@@ -58,24 +57,24 @@ class RunCursor {
     return true;
   }
 
-  /** Gives the entry available away and goes on to the next. @returns whether there is one */
+  /** Passes the current entry to `put` and moves to the next. @returns whether there is one */
   take(put: AddToNode): boolean {
     const { words, at } = this;
     const from = entryWords * at;
     const node = put(words[from + 2]!, words[from + 3]!, this.floats, from + 4);
-    // What has been read before is not needed any more: what is kept of it is shorter.
+    // Assigned entries are shorter, so they overwrite entries that were already read.
     const to = placedEntryWords * at;
     words[to] = entryIndexOf(words, from / 2);
     words[to + 1] = node;
     words[to + 2] = words[from + 2]!;
     words[to + 3] = words[from + 3]!;
     this.at++;
-    if (this.at === this.count) return this.nextBlock();
+    if (this.at === this.count) return this.flushBlock();
     this.place = hilbertPositionOf(words, (from + entryWords) / 2);
     return true;
   }
 
-  private nextBlock(): boolean {
+  private flushBlock(): boolean {
     this.file.write(
       this.bytes.subarray(0, placedEntryBytes * this.count),
       this.run.start + placedEntryBytes * this.before,
@@ -87,7 +86,6 @@ class RunCursor {
 const isBefore = (a: RunCursor, b: RunCursor): boolean =>
   a.place < b.place || (a.place === b.place && a.order < b.order);
 
-/** Makes good that only the first of a heap may stand too far ahead. */
 function siftDown(heap: RunCursor[]): void {
   const sinking = heap[0]!;
   let at = 0;
@@ -103,15 +101,15 @@ function siftDown(heap: RunCursor[]): void {
 }
 
 /**
- * Entries of an R-tree that are too many for memory: sorted runs on disk, then merged, then put back into the order of
- * their ids. It takes the same memory for any number of them, up to thousands of runs.
+ * External merge sort of R-tree entries: writes sorted runs to disk, merges them in curve order, then restores id order.
+ * Memory is constant up to thousands of runs.
  */
 export class SortedRuns {
   private readonly runs: SortedRun[] = [];
 
   constructor(private readonly file: ScratchFile) {}
 
-  /** Writes a run, whose keys have been sorted. */
+  /** Writes a run. `keys` must be sorted. */
   add(entries: RtreeEntries, keys: Uint32Array): void {
     const { file } = this;
     const start = file.size;
@@ -137,12 +135,12 @@ export class SortedRuns {
     this.runs.push({ start, length: entries.length });
   }
 
-  /** Gives all entries to `put`, in the order of the curve. Once. */
+  /** Passes all entries to `put` in curve order. Call once. */
   merge(put: AddToNode): void {
     const room = Math.floor(mergeBytes / entryBytes / this.runs.length);
     const each = Math.max(minReadEntries, Math.min(maxReadEntries, room));
     const heap = this.runs.map((run, order) => new RunCursor(this.file, run, order, each));
-    // What is sorted is a heap.
+    // A sorted array is a valid heap.
     heap.sort((a, b) => (isBefore(a, b) ? -1 : 1));
     while (heap.length > 0) {
       if (heap[0]!.take(put)) siftDown(heap);
@@ -155,7 +153,7 @@ export class SortedRuns {
     }
   }
 
-  /** After the merge: gives all ids in the order in which they came, with the node that each is in. */
+  /** After `merge`: visits all ids in input order, with their nodes. */
   eachPlaced(visit: (high: number, low: number, node: number) => void): void {
     const most = this.runs.reduce((longest, { length }) => Math.max(longest, length), 0);
     const high = new Int32Array(most);

@@ -1,7 +1,6 @@
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import type { GeoPackageVersion } from "../schema/schema-sql.js";
 
-/** Names that the statements are made for. */
 interface IndexedTable {
   readonly table: string;
   readonly column: string;
@@ -13,7 +12,7 @@ export const rtreeName = ({ table, column }: Omit<IndexedTable, "fid">): string 
 export const createRtreeSql = (indexed: IndexedTable): string =>
   `CREATE VIRTUAL TABLE ${quoteIdentifier(rtreeName(indexed))} USING rtree(id, minx, maxx, miny, maxy)`;
 
-/** What triggers do, with names put in: `<t>` table, `<c>` geometry column, `<i>` key, `<r>` R-tree. */
+/** Trigger SQL with placeholders: `<t>` table, `<c>` geometry column, `<i>` key, `<r>` R-tree. */
 const boxSql = "ST_MinX(NEW.<c>), ST_MaxX(NEW.<c>), ST_MinY(NEW.<c>), ST_MaxY(NEW.<c>)";
 const hasNewSql = "(NEW.<c> NOTNULL AND NOT ST_IsEmpty(NEW.<c>))";
 const hasOldSql = "(OLD.<c> NOTNULL AND NOT ST_IsEmpty(OLD.<c>))";
@@ -34,7 +33,7 @@ const commonTriggers: readonly Trigger[] = [
   ["delete", `AFTER DELETE ON <t> WHEN OLD.<c> NOT NULL BEGIN ${removeSql} END`],
 ];
 
-/** The triggers that keep an R-tree as its table is (Annex F.3): 1.4 replaces `update1` and `update3` of before. */
+/** Triggers that keep an R-tree in sync with its table (Annex F.3). 1.4 replaces `update1` and `update3`. */
 const triggersByVersion: Readonly<Record<GeoPackageVersion, readonly Trigger[]>> = {
   "1.2": [
     ...commonTriggers,

@@ -1,4 +1,4 @@
-/** Widens a box by others, four sides each: least x, least y, greatest x, greatest y. */
+/** Widens a box by other boxes; each is min x, min y, max x, max y. */
 export function widenBoxBy(box: Float64Array, boxes: Float64Array): void {
   for (let at = 0; at < boxes.length; at += 4) {
     if (boxes[at]! < box[0]!) box[0] = boxes[at]!;

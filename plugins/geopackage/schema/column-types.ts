@@ -1,6 +1,6 @@
 import type { FieldType } from "../../../src/model/index.js";
 
-/** The types of columns (OGC 12-128r19, Table 1), and what they are here. */
+/** Field types by declared column type (OGC 12-128r19, Table 1). */
 const typeByDeclaration: Readonly<Record<string, FieldType>> = {
   BOOLEAN: "boolean",
   TINYINT: "int32",
@@ -15,14 +15,14 @@ const typeByDeclaration: Readonly<Record<string, FieldType>> = {
   BLOB: "binary",
   DATE: "date",
   DATETIME: "datetime",
-  // Not of the standard, but meant so by whoever wrote them.
+  // Not in the standard, but common.
   TIMESTAMP: "datetime",
   TIME: "time",
   BOOL: "boolean",
   JSON: "json",
 };
 
-/** Geometry types (Annex E), any of which a column may be declared as. */
+/** Declared types of geometry columns (Annex E). */
 const geometryTypes = new Set([
   "GEOMETRY",
   "POINT",
@@ -47,7 +47,7 @@ const geometryTypes = new Set([
 
 export const isGeometryType = (declared: string): boolean => geometryTypes.has(declared.toUpperCase());
 
-/** How SQLite takes a type by the words in it (Datatypes in SQLite, 3.1); null for one that takes anything. */
+/** Column affinity (Datatypes in SQLite, 3.1). */
 const affinityPatterns: readonly (readonly [RegExp, FieldType | null])[] = [
   [/INT/, "int64"],
   [/CHAR|CLOB|TEXT/, "text"],
@@ -55,15 +55,15 @@ const affinityPatterns: readonly (readonly [RegExp, FieldType | null])[] = [
   [/REAL|FLOA|DOUB/, "double"],
 ];
 
-/** The type of a declared column; null where it says nothing of its values, and they must be looked at. */
+/** The field type of a declared type; null if it must be inferred from the values. */
 export function typeOfDeclaration(declared: string): FieldType | null {
   const type = declared.toUpperCase().trim();
-  // A further geometry beside the one of a layer: "POINT" would pass for an integer by the words in it.
+  // A second geometry column. Without this line, the "INT" in "POINT" would give it integer affinity.
   if (geometryTypes.has(type)) return "binary";
   return typeByDeclaration[type] ?? affinityPatterns.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** What a field is declared as; a time has no type of its own. */
+/** Declared column types by field type; GeoPackage has no type for times. */
 export const declarationByType: Readonly<Record<FieldType, string>> = {
   boolean: "BOOLEAN",
   int32: "MEDIUMINT",

@@ -1,26 +1,25 @@
-/** A column as `CREATE TABLE` declares it. */
+/** A column of a `CREATE TABLE` statement. */
 export interface DeclaredColumn {
   readonly name: string;
-  /** As it is written, without its length: `TEXT`, `DOUBLE PRECISION`; empty where there is none. */
+  /** Declared type without its length: `TEXT`, `DOUBLE PRECISION`; empty if there is none. */
   readonly type: string;
-  /** The number behind the type: 40 in `TEXT(40)`. */
+  /** The number in the declared type: 40 in `TEXT(40)`. */
   readonly length: number | null;
-  /** What rows have that were there before the column. */
-  readonly initial: null | number | bigint | string | Uint8Array;
+  /** Value of rows that are older than the column (`ALTER TABLE … ADD COLUMN … DEFAULT`). */
+  readonly defaultValue: null | number | bigint | string | Uint8Array;
   readonly generated: "no" | "stored" | "virtual";
 }
 
 export interface DeclaredTable {
   readonly columns: readonly DeclaredColumn[];
-  /** Index of the column that stands for the rowid, or -1. */
+  /** Index of the column that is an alias of the rowid, or -1. */
   readonly rowid: number;
   readonly withoutRowid: boolean;
-  /** Rules beside types and the key of integers: `NOT NULL`, `UNIQUE`, `CHECK` … */
+  /** Constraints other than the integer primary key: `NOT NULL`, `UNIQUE`, `CHECK` … */
   readonly rules: readonly string[];
 }
 
 interface Token {
-  /** Where it stands in the text. */
   readonly at: number;
   readonly kind: "word" | "name" | "text" | "number" | "blob" | "mark";
   readonly text: string;
@@ -55,7 +54,6 @@ const isWord = (token: Token | undefined, ...words: readonly string[]): boolean 
   token?.kind === "word" && words.includes(token.text.toUpperCase());
 const isMark = (token: Token | undefined, mark: string): boolean => token?.kind === "mark" && token.text === mark;
 
-/** The name that a token is, without its quotes. */
 function unquoteName({ kind, text }: Token): string {
   if (kind === "text" || (kind === "name" && text[0] !== "[")) {
     return text.slice(1, -1).replaceAll(text[0]!.repeat(2), text[0]!);
@@ -63,7 +61,7 @@ function unquoteName({ kind, text }: Token): string {
   return kind === "name" ? text.slice(1, -1) : text;
 }
 
-/** What the parentheses that open at `open` hold, by its commas; `end` is the token behind them. */
+/** The comma-separated items in the parentheses that open at `open`; `end` is the index after them. */
 function readList(tokens: readonly Token[], open: number): { items: Token[][]; end: number } {
   const items: Token[][] = [[]];
   let depth = 0;
@@ -92,7 +90,7 @@ const columnConstraints = [
   "DEFERRABLE",
 ];
 
-/** Words that are a value of their own, or one that only the moment of an insertion has. */
+/** Keyword defaults; null for those evaluated at insertion. */
 const keywordValues = new Map<string, number | null>([
   ["TRUE", 1],
   ["FALSE", 0],
@@ -102,10 +100,10 @@ const keywordValues = new Map<string, number | null>([
   ["CURRENT_TIMESTAMP", null],
 ]);
 
-/** Whether SQLite keeps numbers in a column of this type as text (Datatypes in SQLite, 3.1). */
+/** Whether SQLite stores numbers in a column of this type as text (Datatypes in SQLite, 3.1). */
 const hasTextAffinity = (type: string): boolean => /CHAR|CLOB|TEXT/i.test(type) && !/INT/i.test(type);
 
-/** What a number is worth: one of 64 bits where it is whole and fits, as hexadecimal ones wrap around. */
+/** Parses a numeric literal: 64-bit integer if it fits, else double. Hexadecimal literals wrap around. */
 function parseSqlNumber(text: string, negative: boolean): number | bigint {
   const sign = negative ? -1 : 1;
   if (!/^(\d+|0x[\da-f]+)$/i.test(text)) return sign * Number(text);
@@ -114,14 +112,14 @@ function parseSqlNumber(text: string, negative: boolean): number | bigint {
   return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
 }
 
-/** The value of a DEFAULT, in parentheses or not, as rows have it that were there before their column. */
-function parseDefault(tokens: readonly Token[], at: number, type: string): DeclaredColumn["initial"] {
+/** Parses the value of a DEFAULT clause, with or without parentheses. */
+function parseDefault(tokens: readonly Token[], at: number, type: string): DeclaredColumn["defaultValue"] {
   if (isMark(tokens[at], "(")) return parseDefault(readList(tokens, at).items[0]!, 0, type);
   const negative = isMark(tokens[at], "-");
   const token = tokens[negative || isMark(tokens[at], "+") ? at + 1 : at];
   switch (token?.kind) {
     case "number": {
-      // Numbers of up to 31 bits are read before they become text; others become it as they are written.
+      // SQLite normalizes integers of up to 31 bits before converting them to text; others keep their spelling.
       const isSmall = /^\d+$/.test(token.text) && Number(token.text) < 2 ** 31;
       return hasTextAffinity(type) && !isSmall
         ? (negative ? "-" : "") + token.text
@@ -141,7 +139,7 @@ function parseDefault(tokens: readonly Token[], at: number, type: string): Decla
   }
 }
 
-/** The rules that a column or a table declares, by their words; those in parentheses are part of them. */
+/** Names of the constraints of a column or table; skips parentheses. */
 function findConstraints(tokens: readonly Token[]): string[] {
   const rules: string[] = [];
   for (let at = 0; at < tokens.length; at++) {
@@ -173,7 +171,7 @@ function parseColumn(tokens: readonly Token[]): ParsedColumn {
     length = list.items[0]?.[0]?.kind === "number" ? Number(list.items[0][0].text) : null;
     at = list.end;
   }
-  let initial: DeclaredColumn["initial"] = null;
+  let defaultValue: DeclaredColumn["defaultValue"] = null;
   let generated: DeclaredColumn["generated"] = "no";
   let isKey = false;
   let isDescending = false;
@@ -186,7 +184,7 @@ function parseColumn(tokens: readonly Token[]): ParsedColumn {
     if (isWord(token, "PRIMARY") && isWord(tokens[at + 1], "KEY")) {
       isKey = true;
       isDescending = isWord(tokens[at + 2], "DESC");
-    } else if (isWord(token, "DEFAULT")) initial = parseDefault(tokens, at + 1, words.join(" "));
+    } else if (isWord(token, "DEFAULT")) defaultValue = parseDefault(tokens, at + 1, words.join(" "));
     else if (isWord(token, "AS") && isMark(tokens[at + 1], "(")) {
       generated = isWord(tokens[readList(tokens, at + 1).end], "STORED") ? "stored" : "virtual";
     }
@@ -196,7 +194,7 @@ function parseColumn(tokens: readonly Token[]): ParsedColumn {
     name: unquoteName(tokens[0]!),
     type: words.join(" "),
     length,
-    initial,
+    defaultValue,
     generated,
     isKey,
     isDescending,
@@ -204,7 +202,7 @@ function parseColumn(tokens: readonly Token[]): ParsedColumn {
   };
 }
 
-/** The only column of a table's own PRIMARY KEY. */
+/** The column of a single-column PRIMARY KEY table constraint. */
 function findKeyColumn(tokens: readonly Token[]): string | null {
   const at = tokens.findIndex((token, i) => isWord(token, "PRIMARY") && isWord(tokens[i + 1], "KEY"));
   if (at < 0) return null;
@@ -212,7 +210,7 @@ function findKeyColumn(tokens: readonly Token[]): string | null {
   return items.length === 1 && items[0]![0] ? unquoteName(items[0]![0]) : null;
 }
 
-/** What `CREATE TABLE` says of the columns, as the schema holds it; null where it is something else. */
+/** Parses a `CREATE TABLE` statement of the schema; null for other statements. */
 export function parseCreateTable(sql: string): DeclaredTable | null {
   const tokens = tokenize(sql);
   const open = tokens.findIndex((token) => isMark(token, "("));
@@ -231,7 +229,7 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
   }
   const withoutRowid = tokens.slice(end).some((token) => isWord(token, "WITHOUT"));
   const isAlias = (column: ParsedColumn) => column.type.toUpperCase() === "INTEGER" && column.length === null;
-  // "INTEGER PRIMARY KEY DESC" is no alias of the rowid, by an old mistake that SQLite keeps.
+  // "INTEGER PRIMARY KEY DESC" is not an alias of the rowid: a bug that SQLite keeps for compatibility.
   const rowid = columns.findIndex(
     (column) =>
       isAlias(column) &&
@@ -247,7 +245,7 @@ export function parseCreateTable(sql: string): DeclaredTable | null {
   };
 }
 
-/** The same `CREATE TABLE` with another type for a column; null where it has no such column with a type. */
+/** Replaces the declared type of a column in a `CREATE TABLE`; null if there is no such column with a type. */
 export function replaceColumnType(sql: string, column: string, type: string): string | null {
   const tokens = tokenize(sql);
   const open = tokens.findIndex((token) => isMark(token, "("));

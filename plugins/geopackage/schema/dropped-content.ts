@@ -1,4 +1,4 @@
-/** What a GeoPackage has beside its layers, or a layer beside its rows, that no conversion carries. */
+/** Finds the content of a GeoPackage that a conversion drops: tables, triggers, indexes, constraints, extensions. */
 import type { OmittedContent } from "../../../src/model/index.js";
 import type { LayerPlan } from "../read/layer-plan.js";
 import type { Database, SchemaEntry } from "../sqlite/database.js";
@@ -6,7 +6,6 @@ import { parseCreateTable } from "./create-table.js";
 import { countDroppedDocuments, type MetadataRecords, type TableRow } from "./read-metadata.js";
 import { systemTableNames } from "./system-tables.js";
 
-/** So many names are said. */
 const maxListedNames = 5;
 
 function listNames(names: readonly string[]): string {
@@ -18,13 +17,13 @@ function listNames(names: readonly string[]): string {
 
 const plural = (names: readonly string[], word: string): string => (names.length === 1 ? word : `${word}s`);
 
-/** Triggers that keep an R-tree, a count or a table about tables: writers make their own. */
+/** Triggers that maintain an R-tree, a count or a metadata table: writers create their own. */
 const generatedTriggers = /^(rtree_|trigger_(insert|delete)_feature_count_|gpkg_)/i;
-/** Extensions that readers and writers know, or that have their own words. */
+/** Extensions that are supported or reported separately. */
 const knownExtensions =
   /^(gpkg_(rtree_index|schema|metadata|crs_wkt.*|geom_.*|related_tables)|related_tables|gdal_aspatial)$/i;
 
-/** Tables with rows that are no layers: tiles, and tables that the file does not register. */
+/** Tables with rows that are not layers: tiles, and tables not in gpkg_contents. */
 async function findDroppedTables(
   database: Database,
   schema: ReadonlyMap<string, SchemaEntry>,
@@ -37,7 +36,7 @@ async function findDroppedTables(
   const registered = new Set(contents.map((row) => nameOf(row).toLowerCase()));
   const unlisted: string[] = [];
   const views: string[] = [];
-  // The tables that a virtual table keeps its rows in are called after it.
+  // Shadow tables start with the name of their virtual table.
   const virtual = [...schema.values()].filter((entry) => entry.type === "table" && entry.root === 0);
   const isShadow = (name: string) => virtual.some((entry) => name.startsWith(`${entry.name}_`));
   for (const entry of schema.values()) {
@@ -76,11 +75,11 @@ const droppedNotice = (code: string, count: number, example: string, layer?: str
   ...(layer !== undefined && { layer }),
 });
 
-/** Rules, triggers, indexes and the SQL of a layer. */
+/** Constraints, triggers, indexes and the view SQL of a layer. */
 function findDroppedSchema(
   plan: LayerPlan,
   entry: SchemaEntry,
-  attached: Awaited<ReturnType<Database["attached"]>>,
+  attached: Awaited<ReturnType<Database["indexesAndTriggers"]>>,
 ): OmittedContent[] {
   const rules = entry.type === "table" ? (parseCreateTable(entry.sql)?.rules ?? []) : [];
   const own = attached.filter(({ table }) => table.toLowerCase() === entry.name.toLowerCase());
@@ -96,7 +95,7 @@ function findDroppedSchema(
   return kinds.map((what) => droppedNotice("structure-left-out", 1, what, plan.name));
 }
 
-/** One entry for all that has the same code, with what each says. */
+/** Merges entries of the same code and layer. */
 function mergeDropped(found: readonly OmittedContent[]): OmittedContent[] {
   const entries = new Map<string, OmittedContent>();
   for (const each of found) {
@@ -108,22 +107,22 @@ function mergeDropped(found: readonly OmittedContent[]): OmittedContent[] {
   return [...entries.values()];
 }
 
-/** Reads the first page of each table that is no layer, and no rows. */
+/** Reads only the first page of each table that is not a layer. */
 export async function findDroppedContent(
   database: Database,
   schema: ReadonlyMap<string, SchemaEntry>,
   plans: readonly LayerPlan[],
-  said: MetadataRecords,
+  metadataRecords: MetadataRecords,
   records: (name: string) => Promise<readonly TableRow[]>,
 ): Promise<OmittedContent[]> {
   const layers = new Set(plans.map(({ table }) => table.toLowerCase()));
-  const found = await findDroppedTables(database, schema, layers, said.contents);
-  const documents = countDroppedDocuments([...layers], said);
+  const found = await findDroppedTables(database, schema, layers, metadataRecords.contents);
+  const documents = countDroppedDocuments([...layers], metadataRecords);
   if (documents > 0) {
     const example = "documents of gpkg_metadata about single rows, or about no layer, have no place in a layer";
     found.push(droppedLoss("metadata-left-out", documents, example));
   }
-  const attached = await database.attached();
+  const attached = await database.indexesAndTriggers();
   for (const plan of plans) found.push(...findDroppedSchema(plan, schema.get(plan.table.toLowerCase())!, attached));
   const relations = (await records("gpkgext_relations")).length;
   if (relations > 0)

@@ -1,10 +1,10 @@
-/** Rows that refer to rows of a layer must not lose them when the layer is replaced, nor come without them. */
+/** Checks that replacing or extending a layer breaks no foreign keys. */
 
 import { createError } from "../../../src/plugin/index.js";
 import type { Database } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 
-/** A row without the row that it refers to, as `PRAGMA foreign_key_check` tells it. */
+/** A row of `PRAGMA foreign_key_check`. */
 interface ForeignKeyViolation {
   readonly table: string;
   /** Null in a table WITHOUT ROWID. */
@@ -13,7 +13,7 @@ interface ForeignKeyViolation {
   readonly fkid: bigint;
 }
 
-/** The rows of a table that refer to nothing; or what SQLite says where a key cannot be looked up at all. */
+/** The violations in a table, or SQLite's message if the parent key does not exist. */
 type ForeignKeyState =
   | { readonly rows: readonly ForeignKeyViolation[]; readonly mismatch: null }
   | { readonly mismatch: string };
@@ -34,18 +34,18 @@ function readForeignKeyState(database: Database, table: string): ForeignKeyState
   }
 }
 
-/** Tables of other modules than SQLite's own have no foreign keys, and asking for theirs may fail. */
+/** Virtual tables have no foreign keys, and `pragma_foreign_key_list` may fail for them. */
 const foreignKeysSql = `SELECT m.name AS child, f."table" AS parent FROM sqlite_master AS m, pragma_foreign_key_list(m.name) AS f
   WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'`;
 
 /**
- * The foreign keys that a change of some tables may break. SQLite enforces none of them while a table is dropped and
- * made again, so what dangles is compared before and after; what dangled before is not ours to judge.
+ * Foreign keys are not enforced while a table is dropped and recreated, so violations are compared before and after the
+ * change. Violations that existed before are allowed.
  */
 export class ForeignKeyCheck {
   private readonly before: ReadonlyMap<string, ForeignKeyState>;
 
-  /** Looks at the database as it is before it is changed. */
+  /** Create it before changing the database. */
   constructor(
     private readonly database: Database,
     changed: readonly string[],
@@ -57,7 +57,7 @@ export class ForeignKeyCheck {
     this.before = new Map([...new Set(children)].map((child) => [child, readForeignKeyState(database, child)]));
   }
 
-  /** @throws foreign-key-violation where rows refer to nothing that did not so before */
+  /** @throws foreign-key-violation for violations that are new */
   check(output: string): void {
     for (const [table, before] of this.before) {
       if (before.mismatch !== null) continue;
@@ -66,7 +66,7 @@ export class ForeignKeyCheck {
         throw createError("foreign-key-violation", {
           output,
           table,
-          reason: `it would fit no key any more (${after.mismatch})`,
+          reason: `its foreign keys would have no parent key (${after.mismatch})`,
         });
       }
       const found = newViolations(before.rows, after.rows);
@@ -74,13 +74,13 @@ export class ForeignKeyCheck {
       const [{ rowid, parent }] = found as [ForeignKeyViolation];
       const rows = found.length === 1 ? "1 row" : `${found.length} rows`;
       const first = rowid === null ? "" : ` (${found.length === 1 ? "" : "first of them "}row ${rowid})`;
-      const reason = `${rows}${first} would refer to rows that "${parent}" does not have`;
+      const reason = `${rows}${first} would refer to missing rows of "${parent}"`;
       throw createError("foreign-key-violation", { output, table, reason });
     }
   }
 }
 
-/** The rows that dangle after a change and did not before. Rows without an id are told by their number only. */
+/** Violations that are new. Rows without a rowid are compared by number. */
 function newViolations(
   before: readonly ForeignKeyViolation[],
   after: readonly ForeignKeyViolation[],

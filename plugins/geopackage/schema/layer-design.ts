@@ -6,20 +6,20 @@ import { toTableName } from "./table-name.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
-/** What a layer is as a table: made from the layer alone, so that encoders and assembler agree on it. */
+/** The table of a layer. Derived from the layer alone, so that encoders and assembler agree on it. */
 export interface TableDesign {
   readonly table: string;
   readonly fid: string;
-  /** Null for a table of attributes. */
+  /** Null for an attributes table. */
   readonly geometry: { readonly column: string; readonly type: string } | null;
   readonly fields: readonly Field[];
   readonly srsId: number;
   readonly crs: Crs | null;
-  /** Least x, least y, greatest x, greatest y of all features, where it is known beforehand. */
+  /** Min x, min y, max x, max y of all features, if known before writing. */
   readonly extent: Extent | null;
 }
 
-/** The name, or one with a number, that no field has in any case of its letters. */
+/** Appends a number until no field has the name, ignoring case. */
 function uniqueName(wanted: string, taken: ReadonlySet<string>): string {
   for (let n = 0; ; n++) {
     const name = n === 0 ? wanted : `${wanted}_${n}`;
@@ -27,7 +27,7 @@ function uniqueName(wanted: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The narrowest type that holds them all (Annex E): types without an ancestor of their own meet in GEOMETRY. */
+/** The narrowest common geometry type (Annex E). */
 function commonGeometryType(types: readonly GeometryType[]): string {
   return types.length === 1 ? types[0]!.toUpperCase() : "GEOMETRY";
 }
@@ -36,9 +36,9 @@ function commonGeometryType(types: readonly GeometryType[]): string {
 export function designTable(layer: TargetLayer, options: WriteOptions): TableDesign {
   const { summary, fields, crs } = layer;
   if (!summary || !fields)
-    throw createError("internal", { reason: "a GeoPackage cannot be laid out without a summary" });
+    throw createError("internal", { reason: "writing a GeoPackage needs a summary of the layer" });
   if (fields.length > maxFields) {
-    const reason = `${fields.length} fields are more than the ${maxFields} that a table can have; choose some with --select`;
+    const reason = `${fields.length} fields exceed the limit of ${maxFields} per table; choose fields with --select`;
     throw createError("unsupported", { source: layer.name, reason });
   }
   const taken = new Set(fields.map((field) => field.name.toLowerCase()));
@@ -60,10 +60,10 @@ export function designTable(layer: TargetLayer, options: WriteOptions): TableDes
   };
 }
 
-/** Systems of no known code get an id from their definition, above those that EPSG and ESRI use. */
+/** CRS without a known code get an srs_id derived from their definition, above the codes of EPSG and ESRI. */
 const firstCustomSrsId = 900_000_000;
 
-/** -1 and 0 are for coordinates of no known system: of a plane, or of a globe. */
+/** Without a CRS: -1 (undefined Cartesian) or 0 (undefined geographic). */
 function chooseSrsId(crs: Crs | null, extent: readonly number[] | null): number {
   if (crs === null) {
     const [minX, minY, maxX, maxY] = extent ?? [0, 0, 0, 0];
@@ -71,14 +71,14 @@ function chooseSrsId(crs: Crs | null, extent: readonly number[] | null): number 
   }
   const [organization, code] = crsAuthority(crs);
   if (organization !== "NONE") return code;
-  // Loaded here: hardly a system needs it.
+  // Loaded lazily: rarely needed.
   const { createHash } = process.getBuiltinModule("node:crypto");
   return firstCustomSrsId + (createHash("sha1").update(crs.definition).digest().readUInt32BE(0) % firstCustomSrsId);
 }
 
-/** Who gave a system its code: EPSG and 25832; NONE and 0 where no one did. */
+/** Authority and code of a CRS, such as EPSG and 25832; NONE and 0 if it has none. */
 export function crsAuthority(crs: Crs): readonly [organization: string, code: number] {
-  // Longitude comes first in a GeoPackage whatever the definition says (2.1.3.1.1): the two are one.
+  // GeoPackage coordinates are x, y whatever the axis order of the CRS (2.1.3.1.1), so the two are the same.
   if (crs.id === "OGC:CRS84") return ["EPSG", 4326];
   const found = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(crs.id ?? "");
   return found ? [found[1]!, Number(found[2])] : ["NONE", 0];

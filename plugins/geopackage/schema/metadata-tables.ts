@@ -23,19 +23,19 @@ const extentColumns = ["min_x", "min_y", "max_x", "max_y"] as const;
 
 type CoreTable = keyof typeof coreTables;
 
-/** Which of a layer's geometries have heights, or measures (Requirement 22): none, all, or some. */
+/** Value of the z and m columns of gpkg_geometry_columns: 0 prohibited, 1 mandatory, 2 optional (Table 6). */
 export const zmPresence = (count: number, of: number): number => (count === 0 ? 0 : count === of ? 1 : 2);
 
-/** What a layer turned out to be. */
+/** Statistics of the rows written to a layer. */
 export interface LayerStatistics {
   readonly geometries: number;
   readonly withZ: number;
   readonly withM: number;
-  /** Least x, least y, greatest x, greatest y; the wrong way round for none. */
+  /** Min x, min y, max x, max y; min > max if empty. */
   readonly box: Float64Array;
 }
 
-/** Keeps the tables about tables. */
+/** Maintains the gpkg_* metadata tables. */
 export class MetadataTables {
   constructor(
     private readonly database: Database,
@@ -43,8 +43,8 @@ export class MetadataTables {
     private readonly now: Date,
   ) {}
 
-  /** Makes an empty database a GeoPackage. */
-  initialise(wgs84: SrsRecord): void {
+  /** Turns an empty database into a GeoPackage. */
+  initialize(wgs84: SrsRecord): void {
     const { database } = this;
     database.pragma(`application_id = ${applicationId}`);
     database.pragma(`user_version = ${geoPackageVersions[this.version].userVersion}`);
@@ -77,7 +77,7 @@ export class MetadataTables {
       .run(table, column, name, extensionDefinition(this.version, anchor), scope);
   }
 
-  /** Columns of gpkg_spatial_ref_sys, in lower case. */
+  /** Lower-case column names of gpkg_spatial_ref_sys. */
   private systemColumns(): string[] {
     const columns = this.database.pragma("table_info(gpkg_spatial_ref_sys)") as { name: string }[];
     return columns.map((column) => column.name.toLowerCase());
@@ -107,7 +107,7 @@ export class MetadataTables {
       );
   }
 
-  /** The id that a system has in this file: its own, or that of a row with the same code or definition. */
+  /** Returns the srs_id of a row with the same code or definition, or adds a row. */
   idOf(system: SrsRecord): number {
     const { database } = this;
     type Row = {
@@ -134,7 +134,7 @@ export class MetadataTables {
     return id;
   }
 
-  /** Creates a layer's table and everything that says so. */
+  /** Creates a layer's table and its metadata rows. */
   addLayer(design: TableDesign, srsId: number, name: string, metadata: LayerMetadata = {}): void {
     const { database } = this;
     const { table, geometry } = design;
@@ -158,11 +158,10 @@ export class MetadataTables {
         .prepare("INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, 0, 0)")
         .run(table, geometry.column, geometry.type, srsId);
     }
-    for (const { name, type } of design.fields) this.describe(table, name, type);
+    for (const { name, type } of design.fields) this.describeType(table, name, type);
     this.addMetadata(design, metadata);
   }
 
-  /** What the file says of a layer so far. */
   metadataOf(table: string): LayerMetadata {
     const records = (name: string) => {
       const rows = this.has(name)
@@ -180,7 +179,6 @@ export class MetadataTables {
     return readLayerMetadata(table, true, said) ?? {};
   }
 
-  /** Says what the source says of a layer and of its columns. */
   private addMetadata({ table, fid, geometry, fields }: TableDesign, { documents = [], columns = [] }: LayerMetadata) {
     const { database } = this;
     const names = new Set([fid, geometry?.column, ...fields.map((field) => field.name)]);
@@ -211,8 +209,8 @@ export class MetadataTables {
     }
   }
 
-  /** Says of a text column that it holds JSON, or times. */
-  describe(table: string, column: string, type: string): void {
+  /** Marks a text column as JSON or times in gpkg_data_columns. */
+  describeType(table: string, column: string, type: string): void {
     if (type !== "json" && type !== "time") return;
     const { database } = this;
     this.ensureSchema();
@@ -230,24 +228,24 @@ export class MetadataTables {
       .run(table, column, type === "json" ? jsonMimeType : null, type === "time" ? timeConstraint.name : null);
   }
 
-  /** Creates the R-tree of a layer, still empty. */
+  /** Creates the empty R-tree of a layer. */
   addIndex({ table, fid, geometry }: TableDesign): void {
     if (!geometry) return;
     this.database.exec(createRtreeSql({ table, column: geometry.column, fid }));
     this.extension(table, geometry.column, "gpkg_rtree_index", "rtree", "write-only");
   }
 
-  /** Creates the triggers that keep it; they would only be in the way while a layer is filled. */
+  /** Creates the triggers of the R-tree. Call after writing rows: triggers would only slow that down. */
   addTriggers({ table, fid, geometry }: TableDesign): void {
     if (!geometry) return;
     for (const sql of createTriggersSql({ table, column: geometry.column, fid }, this.version)) this.database.exec(sql);
   }
 
-  /** Says what was added to a layer, and when. */
-  note(table: string, { geometries, withZ, withM, box }: LayerStatistics, isNew: boolean): void {
+  /** Updates the extent, the time of change and the z and m flags of a layer. */
+  updateStatistics(table: string, { geometries, withZ, withM, box }: LayerStatistics, isNew: boolean): void {
     const { database } = this;
-    const isPlace = box[0]! <= box[2]!;
-    const sides = Object.fromEntries(extentColumns.map((side, n) => [side, isPlace ? box[n]! : null]));
+    const hasExtent = box[0]! <= box[2]!;
+    const sides = Object.fromEntries(extentColumns.map((side, n) => [side, hasExtent ? box[n]! : null]));
     const wider = extentColumns.map((side) => {
       const widest = side.startsWith("min") ? "min" : "max";
       return `${side} = coalesce(${widest}(${side}, @${side}), ${side}, @${side})`;
@@ -267,7 +265,7 @@ export class MetadataTables {
       .run({ ...dimensions, table });
   }
 
-  /** Removes a layer, its index and all that is said of it; other tables stay. */
+  /** Removes a layer with its index and metadata. */
   removeLayer(table: string, geometryColumn: string | null): void {
     const { database } = this;
     if (geometryColumn !== null) {

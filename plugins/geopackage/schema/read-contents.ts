@@ -13,20 +13,20 @@ import { readSrs } from "./read-srs.js";
 import { timeConstraint } from "./schema-sql.js";
 import { systemTableNames } from "./system-tables.js";
 
-/** A layer as the tables about tables name it. */
+/** A layer as registered in gpkg_contents and gpkg_geometry_columns. */
 interface RegisteredLayer {
   readonly table: string;
   readonly geometryColumn: string | null;
   readonly srsId: number | null;
 }
 
-const toTextOrNull = (value: SqliteValue | undefined): string => (typeof value === "string" ? value : "");
+const toText = (value: SqliteValue | undefined): string => (typeof value === "string" ? value : "");
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Reads a table about tables, each row by the lower-case names of its columns; none where there is no such table. */
+/** Reads a metadata table; rows are maps with lower-case column names. Returns no rows if the table is missing. */
 type ReadRecords = (name: string) => Promise<readonly TableRow[]>;
 
-/** The layers that gpkg_contents lists, in its order. Its own counts and extents are often wrong, and are left alone. */
+/** The layers in gpkg_contents, in its order. Its counts and extents are often wrong and not used. */
 async function registeredLayers(
   schema: ReadonlyMap<string, SchemaEntry>,
   contents: readonly TableRow[],
@@ -34,14 +34,14 @@ async function registeredLayers(
 ): Promise<RegisteredLayer[]> {
   const columns = await records("gpkg_geometry_columns");
   const registered = contents
-    .filter((row) => ["features", "attributes", "aspatial"].includes(toTextOrNull(row.get("data_type")).toLowerCase()))
+    .filter((row) => ["features", "attributes", "aspatial"].includes(toText(row.get("data_type")).toLowerCase()))
     .map((row): RegisteredLayer => {
-      const table = toTextOrNull(row.get("table_name"));
-      const column = columns.find((each) => isSameName(toTextOrNull(each.get("table_name")), table));
+      const table = toText(row.get("table_name"));
+      const column = columns.find((each) => isSameName(toText(each.get("table_name")), table));
       const srs = column?.get("srs_id") ?? row.get("srs_id");
       return {
         table,
-        geometryColumn: column ? toTextOrNull(column.get("column_name")) : null,
+        geometryColumn: column ? toText(column.get("column_name")) : null,
         srsId: srs === null || srs === undefined ? null : Number(srs),
       };
     });
@@ -49,16 +49,16 @@ async function registeredLayers(
 }
 
 /**
- * Tables that gpkg_contents does not know are layers too, unless the file registers tables without geometry: then what
- * it leaves out was left out on purpose.
+ * Tables that are not in gpkg_contents are layers too, unless the file registers attributes tables: then the omission is
+ * assumed to be on purpose.
  */
 function unregisteredTables(
   schema: ReadonlyMap<string, SchemaEntry>,
   contents: readonly TableRow[],
 ): RegisteredLayer[] {
-  const types = contents.map((row) => toTextOrNull(row.get("data_type")).toLowerCase());
+  const types = contents.map((row) => toText(row.get("data_type")).toLowerCase());
   if (types.includes("attributes") || types.includes("aspatial")) return [];
-  const known = new Set(contents.map((row) => toTextOrNull(row.get("table_name")).toLowerCase()));
+  const known = new Set(contents.map((row) => toText(row.get("table_name")).toLowerCase()));
   return [...schema.values()]
     .filter(({ name }) => !known.has(name.toLowerCase()) && !systemTableNames.test(name))
     .filter((entry) => entry.type === "view" || entry.root > 0)
@@ -67,10 +67,10 @@ function unregisteredTables(
 
 export interface Contents {
   readonly layers: readonly LayerPlan[];
-  readonly leftOut: readonly OmittedContent[];
+  readonly omitted: readonly OmittedContent[];
 }
 
-/** What there is to read in a GeoPackage. Reads no rows but those of the tables about tables. @throws unsupported */
+/** Plans the layers of a GeoPackage. Reads rows of metadata tables only. @throws unsupported */
 export async function readContents(database: Database, views: ViewLayers, context: ReadContext): Promise<Contents> {
   const schema = await database.schema();
   const records: ReadRecords = async (name) => {
@@ -85,45 +85,44 @@ export async function readContents(database: Database, views: ViewLayers, contex
     if (!known.has(id)) known.set(id, readSrs(row, id, context));
     return known.get(id)!;
   };
-  const said: MetadataRecords = {
+  const metadataRecords: MetadataRecords = {
     contents: await records(layerMetadataTables.contents),
     dataColumns: await records(layerMetadataTables.dataColumns),
     constraints: await records(layerMetadataTables.constraints),
     metadata: await records(layerMetadataTables.metadata),
     references: await records(layerMetadataTables.references),
   };
-  const kinds = textColumnTypes(said);
+  const kinds = textColumnTypes(metadataRecords);
   const layers: LayerPlan[] = [];
-  for (const listed of await registeredLayers(schema, said.contents, records)) {
+  for (const listed of await registeredLayers(schema, metadataRecords.contents, records)) {
     const entry = schema.get(listed.table.toLowerCase());
     if (!entry || systemTableNames.test(listed.table)) {
-      const reason = entry ? "is a table of the database itself" : "is not there";
+      const reason = entry ? "is a system table" : "does not exist";
       context.reportNotice("table-missing", undefined, `gpkg_contents names "${listed.table}", which ${reason}`);
       continue;
     }
     const plan = await createLayerPlan(database, entry, listed, await crs(listed.srsId), kinds);
-    const metadata = plan && readLayerMetadata(listed.table, layers.length === 0, said);
+    const metadata = plan && readLayerMetadata(listed.table, layers.length === 0, metadataRecords);
     if (plan) layers.push(metadata ? { ...plan, metadata } : plan);
     else context.reportNotice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
   }
-  return { layers, leftOut: await findDroppedContent(database, schema, layers, said, records) };
+  return { layers, omitted: await findDroppedContent(database, schema, layers, metadataRecords, records) };
 }
 
-/** What gpkg_data_columns says of text columns, by `table.column` in lower case: that they hold JSON, or times. */
+/** Text columns that hold JSON or times according to gpkg_data_columns, by lower-case `table.column`. */
 function textColumnTypes({ dataColumns: columns, constraints }: MetadataRecords): Map<string, "json" | "time"> {
   const ofTimes = new Set(
     constraints
       .filter(
-        (row) =>
-          toTextOrNull(row.get("constraint_type")) === "glob" && toTextOrNull(row.get("value")) === timeConstraint.glob,
+        (row) => toText(row.get("constraint_type")) === "glob" && toText(row.get("value")) === timeConstraint.glob,
       )
-      .map((row) => toTextOrNull(row.get("constraint_name"))),
+      .map((row) => toText(row.get("constraint_name"))),
   );
   const kinds = new Map<string, "json" | "time">();
   for (const row of columns) {
-    const column = `${toTextOrNull(row.get("table_name"))}.${toTextOrNull(row.get("column_name"))}`.toLowerCase();
-    if (/^application\/([\w.-]+\+)?json\b/i.test(toTextOrNull(row.get("mime_type")))) kinds.set(column, "json");
-    else if (ofTimes.has(toTextOrNull(row.get("constraint_name")))) kinds.set(column, "time");
+    const column = `${toText(row.get("table_name"))}.${toText(row.get("column_name"))}`.toLowerCase();
+    if (/^application\/([\w.-]+\+)?json\b/i.test(toText(row.get("mime_type")))) kinds.set(column, "json");
+    else if (ofTimes.has(toText(row.get("constraint_name")))) kinds.set(column, "time");
   }
   return kinds;
 }
@@ -154,16 +153,16 @@ async function createLayerPlan(
         database,
         entry.root,
         roles,
-        plain.columns.map(({ initial }) => initial),
+        plain.columns.map(({ defaultValue }) => defaultValue),
       )
     : (roles as FieldType[]);
-  const columns = plain.columns.map(({ name, initial }, c) => ({ name, initial, role: found[c]! }));
+  const columns = plain.columns.map(({ name, defaultValue }, c) => ({ name, defaultValue, role: found[c]! }));
   const [least, greatest] = await readRowidRange(database, entry.root);
   const ids = least >= -(2 ** 31) && greatest < 2 ** 31 ? "int32" : "int64";
   return { ...common, root: entry.root, columns, ids, geometryColumn: plain.columns[geometry]?.name ?? null };
 }
 
-/** The column that holds the geometry: the one that is registered, else one that is declared as a geometry. */
+/** The registered geometry column, else the first column declared with a geometry type; -1 if there is none. */
 function findGeometryColumn({ columns }: DeclaredTable, listed: RegisteredLayer): number {
   const { geometryColumn } = listed;
   const registered = columns.findIndex((column) => geometryColumn !== null && isSameName(column.name, geometryColumn));

@@ -1,4 +1,4 @@
-/** What a GeoPackage says of its layers beside their rows (OGC 12-128r19: 2.2.6, Annexes F.8 and F.9). */
+/** Reads layer and column metadata (OGC 12-128r19: 2.2.6, Annexes F.8 and F.9). */
 import type {
   ColumnConstraint,
   ColumnMetadata,
@@ -9,10 +9,9 @@ import type {
 import type { SqliteValue } from "../sqlite/values.js";
 import { timeConstraint } from "./schema-sql.js";
 
-/** A row of a table about tables, by the lower-case names of its columns. */
+/** A row of a metadata table, by lower-case column names. */
 export type TableRow = ReadonlyMap<string, SqliteValue>;
 
-/** The tables that say something of layers. */
 export const layerMetadataTables = {
   contents: "gpkg_contents",
   dataColumns: "gpkg_data_columns",
@@ -21,7 +20,6 @@ export const layerMetadataTables = {
   references: "gpkg_metadata_reference",
 } as const;
 
-/** Their rows. */
 export type MetadataRecords = Readonly<Record<keyof typeof layerMetadataTables, readonly TableRow[]>>;
 
 const toTextOrUndefined = (value: SqliteValue | undefined): string | undefined =>
@@ -37,7 +35,7 @@ function rangeBound(value: SqliteValue | undefined): number | string | null {
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
 
-/** The members that are there. */
+/** Omits undefined members. */
 const definedMembers = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 
@@ -50,7 +48,7 @@ function readConstraint(name: string, rows: readonly TableRow[]): ColumnConstrai
       type: toTextOrUndefined(row.get("constraint_type")) ?? "",
       value: toTextOrUndefined(row.get("value")) ?? null,
       min: rangeBound(row.get("min")),
-      // 1.0 has these two in camel case.
+      // Camel case in version 1.0.
       minInclusive: isTrue(row.get("min_is_inclusive") ?? row.get("minisinclusive")),
       max: rangeBound(row.get("max")),
       maxInclusive: isTrue(row.get("max_is_inclusive") ?? row.get("maxisinclusive")),
@@ -59,7 +57,7 @@ function readConstraint(name: string, rows: readonly TableRow[]): ColumnConstrai
   };
 }
 
-/** What JSON and times are declared by is their type, and said by that. */
+/** Omits the entries that only mark a text column as JSON or times: the field type has that. */
 function readColumnMetadata(row: TableRow, constraints: readonly TableRow[]): ColumnMetadata | null {
   const column = toTextOrUndefined(row.get("column_name"));
   if (column === undefined) return null;
@@ -89,7 +87,7 @@ function readDocumentContent(id: SqliteValue | undefined, rows: readonly TableRo
   );
 }
 
-/** What GDAL writes of a GeoJSON that has nothing beside its features: no statement of anybody. */
+/** GDAL writes an empty document for a GeoJSON file without foreign members. */
 const isEmptyGdalData = ({ standard, text }: MetadataContent): boolean =>
   standard === "http://gdal.org" &&
   (text.match(/<Metadata\b/g) ?? []).length === 1 &&
@@ -108,7 +106,7 @@ function readDocument(reference: TableRow, rows: readonly TableRow[]): MetadataD
   });
 }
 
-/** What is said of a table; of the whole file, with the first one. */
+/** The metadata of a table; metadata of the whole file goes to the first table. */
 export function readLayerMetadata(
   table: string,
   isFirst: boolean,
@@ -135,7 +133,7 @@ export function readLayerMetadata(
   return Object.keys(metadata).length > 0 ? metadata : undefined;
 }
 
-/** How many documents describe single rows, tables that are no layers, or nothing, which have no place in a layer. */
+/** Counts metadata documents about single rows, about tables that are not layers, or without a reference. */
 export function countDroppedDocuments(layers: readonly string[], { metadata, references }: MetadataRecords): number {
   const tables = new Set(layers.map((name) => name.toLowerCase()));
   const carried = new Set<number>();

@@ -5,16 +5,16 @@ import type { SqliteValue } from "../sqlite/values.js";
 type SrsRow = ReadonlyMap<string, SqliteValue>;
 
 const toTextOrEmpty = (value: SqliteValue | undefined): string => (typeof value === "string" ? value.trim() : "");
-/** A system without a tie to the Earth is as good as none. */
+/** Local and engineering CRS cannot be transformed, so they count as undefined. */
 const isUndefinedCrs = (definition: string): boolean =>
   /^(undefined)?$|^(LOCAL_CS|ENGCRS|ENGINEERINGCRS)\b/i.test(definition);
 
-/** Whose codes are known by `organization:code`. */
+/** Authorities that are looked up as `organization:code`. */
 const knownOrganizations = ["EPSG", "ESRI", "OGC", "IGNF"];
 
 /**
- * The system of a row of gpkg_spatial_ref_sys, by its code, else by its WKT 2 (the extension for CRS WKT), else by its
- * WKT 1; null where it is undefined, as -1 and 0 are, or cannot be understood, which is told.
+ * The CRS of a row of gpkg_spatial_ref_sys, by its code, else its WKT 2 (extension gpkg_crs_wkt), else its WKT 1. Null if
+ * it is undefined (-1 and 0) or, with a notice, if it cannot be parsed.
  */
 export async function readSrs(row: SrsRow | undefined, srsId: number, context: ReadContext): Promise<Crs | null> {
   if (srsId === 0 || srsId === -1) return null;
@@ -36,6 +36,6 @@ export async function readSrs(row: SrsRow | undefined, srsId: number, context: R
       if (!(error instanceof GeoferryError)) throw error;
     }
   }
-  context.reportNotice("crs-unreadable", undefined, `the definition of srs_id ${srsId} is not understood`);
+  context.reportNotice("crs-unreadable", undefined, `the definition of srs_id ${srsId} cannot be parsed`);
   return null;
 }

@@ -3,18 +3,18 @@ import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { declarationByType } from "./column-types.js";
 import type { TableDesign } from "./layer-design.js";
 
-/** What differs between the versions that are written. */
+/** Versions that can be written. */
 export const geoPackageVersions = {
   "1.4": { userVersion: 10_400, spec: "spec140" },
   "1.2": { userVersion: 10_200, spec: "spec120" },
 } as const;
 export type GeoPackageVersion = keyof typeof geoPackageVersions;
 
-/** Where the standard defines an extension, as `gpkg_extensions` names it. */
+/** The `definition` of an extension in gpkg_extensions. */
 export const extensionDefinition = (version: GeoPackageVersion, anchor: string): string =>
   `http://www.geopackage.org/${geoPackageVersions[version].spec}/#extension_${anchor}`;
 
-/** The tables about tables (OGC 12-128r19, Annex C), by their names. */
+/** SQL of the metadata tables (OGC 12-128r19, Annex C). */
 export const coreTables = {
   gpkg_spatial_ref_sys: `CREATE TABLE gpkg_spatial_ref_sys (
   srs_name TEXT NOT NULL,
@@ -111,6 +111,6 @@ export function createLayerSql({ table, fid, geometry, fields }: TableDesign): s
   return `CREATE TABLE ${quoteIdentifier(table)} (\n  ${columns.join(",\n  ")}\n)`;
 }
 
-/** How the extension for schemas says that a text is a time: GeoPackage has no type for it. */
+/** Column constraint of the schema extension that marks text as a time: GeoPackage has no type for it. */
 export const timeConstraint = { name: "geoferry_time", glob: "[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*" } as const;
 export const jsonMimeType = "application/json";

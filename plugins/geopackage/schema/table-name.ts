@@ -1,7 +1,7 @@
-/** Names that belong to SQLite, to the standard, and to its R-trees. */
+/** Reserved prefixes of SQLite, of the standard and of its R-trees. */
 const reservedNames = /^(sqlite_|gpkg_|rtree_)/i;
 
-/** The name of the table: the layer's, but where that is reserved or none. That of a table is its own. */
+/** The table name of a layer: its own unless empty or reserved. Idempotent. */
 export function toTableName(layer: string): string {
   const name = layer.replaceAll("\0", "");
   if (name.trim() === "") return "layer";

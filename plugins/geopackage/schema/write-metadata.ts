@@ -1,9 +1,9 @@
-/** Writes what is said of a layer into the tables of the extensions for metadata and schemas. */
+/** Writes the metadata of a layer into the tables of the metadata and schema extensions. */
 
 import type { ColumnConstraint, ColumnMetadata, MetadataContent, MetadataDocument } from "../../../src/model/index.js";
 import type { Database } from "../../../src/sqlite/index.js";
 
-/** The document's row, which others that say the same share. @returns its id */
+/** Inserts a document, or reuses an equal one. @returns its id */
 function insertContent(database: Database, { scope, standard, mediaType, text }: MetadataContent): bigint | number {
   const known = database
     .prepare<unknown[], { id: bigint }>(
@@ -16,7 +16,7 @@ function insertContent(database: Database, { scope, standard, mediaType, text }:
     .run(scope, standard, mediaType, text).lastInsertRowid;
 }
 
-/** @param now the time of references that have none */
+/** @param now timestamp of references that have none */
 export function insertDocument(database: Database, table: string, document: MetadataDocument, now: Date): void {
   const { column, isOfFile = false, time, parent } = document;
   const scope = isOfFile ? "geopackage" : column === undefined ? "table" : "column";
@@ -43,7 +43,7 @@ interface ConstraintRow {
   readonly max: number | bigint | string | null;
 }
 
-/** The name of a constraint: its own, or one with a number where another rule has it. */
+/** Appends a number to the name of a constraint if a different constraint has it. */
 function uniqueConstraintName(database: Database, { name, rows }: ColumnConstraint): { name: string; isNew: boolean } {
   const wanted = JSON.stringify(rows.map(({ type, value, min, max }) => [type, value, min, max].map(String)).sort());
   const rowsOf = database.prepare<[string], ConstraintRow>(
@@ -62,7 +62,7 @@ function insertConstraint(database: Database, constraint: ColumnConstraint): str
   const { name, isNew } = uniqueConstraintName(database, constraint);
   if (!isNew) return name;
   const flag = (value: boolean | null) => (value === null ? null : Number(value));
-  // By place: 1.0 calls two of the columns otherwise.
+  // By position: version 1.0 names two columns differently.
   const put = database.prepare("INSERT INTO gpkg_data_column_constraints VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (const { type, value, min, minInclusive, max, maxInclusive, description } of constraint.rows) {
     put.run(name, type, value, min, flag(minInclusive), max, flag(maxInclusive), description);
@@ -70,7 +70,7 @@ function insertConstraint(database: Database, constraint: ColumnConstraint): str
   return name;
 }
 
-/** Completes the row of a column, which its type may have. A name that another column has is left out (Table 53). */
+/** Completes the row of a column, which may exist for its type. Omits a name that another column has (Table 53). */
 export function insertColumnMetadata(database: Database, table: string, metadata: ColumnMetadata): void {
   const { column, name, title, description, mediaType, constraint } = metadata;
   const taken = database

@@ -2,20 +2,20 @@ import type { Crs } from "../../../src/model/index.js";
 import { createError, type WriteContext } from "../../../src/plugin/index.js";
 import { crsAuthority } from "./layer-design.js";
 
-/** A reference system as a row of gpkg_spatial_ref_sys has it. */
+/** A row of gpkg_spatial_ref_sys. */
 export interface SrsRecord {
   readonly name: string;
   readonly srsId: number;
   readonly organization: string;
   readonly code: number;
-  /** WKT 1; "undefined" where the system cannot be said in it. */
+  /** WKT 1, or "undefined" if WKT 1 cannot express the CRS. */
   readonly definition: string;
-  /** WKT 2, where WKT 1 will not do. */
+  /** WKT 2 if WKT 1 cannot express the CRS. */
   readonly definition12063: string | null;
   readonly description: string | null;
 }
 
-/** What every GeoPackage has (Requirement 11), but for WGS84, whose definition is that of any other system. */
+/** Required rows (Requirement 11), except WGS 84. */
 export const undefinedSrsRecords: readonly SrsRecord[] = [
   {
     name: "Undefined Cartesian SRS",

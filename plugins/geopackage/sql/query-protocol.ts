@@ -1,18 +1,18 @@
 import type { FieldType } from "../../../src/model/index.js";
 import type { SqliteValue } from "../sqlite/values.js";
 
-/** What the process that runs queries is asked, one thing after the other. */
+/** Requests to the query process, one at a time. */
 export type QueryRequest =
-  /** To open a database and prepare all rows of a table or view of it. */
+  /** Opens a database and prepares a query for all rows of a table or view. */
   | { readonly kind: "open"; readonly path: string; readonly table: string }
-  /** To look at all values of these columns for their types. */
+  /** Infers the types of these columns from all values. */
   | { readonly kind: "types"; readonly columns: readonly number[] }
-  /** For the first rows, or the next ones. */
+  /** Returns the next rows, or the first ones after a restart. */
   | { readonly kind: "rows"; readonly restart: boolean };
 
 export interface QueriedColumn {
   readonly name: string;
-  /** As the table declares it that the column is taken from; null for an expression. */
+  /** Declared type of the underlying table column; null for an expression. */
   readonly declared: string | null;
 }
 

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { ChildProcessClient } from "../../shared/child-process-client.js";
 import type { QueryReply, QueryRequest } from "./query-protocol.js";
 
-/** Megabytes of JavaScript's heap that a process for queries may have: rows come in small numbers. */
+/** JavaScript heap limit of the query process: it returns few rows at a time. */
 const maxHeapMiB = 256;
 
-/** One view or table that SQLite is asked for, in a process of its own, with limits of time and memory. */
+/** Queries one view or table in a child process with time and memory limits. */
 export type SqliteQuery = ChildProcessClient<QueryRequest, QueryReply>;
 
 export function startQuery(seconds: number, memory: number, signal: AbortSignal): SqliteQuery {

@@ -4,27 +4,25 @@ import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { decodeValues, type SqliteValue } from "../sqlite/values.js";
 import type { GeoPackageChunk } from "../write/encoder.js";
 
-/** Where the rows of a layer go. */
 export interface InsertTarget {
-  /** The file, for messages. */
+  /** Name of the file, for messages. */
   readonly output: string;
   readonly table: string;
-  /** Columns of the table for the rowid, the geometry (where there is one) and each field, in the order of the records. */
+  /** Names of the columns in the order of the records: rowid, geometry (if any), fields. */
   readonly columns: readonly string[];
-  /** The R-tree to keep, where no trigger does. */
+  /** The R-tree to update; null if there is none or a trigger updates it. */
   readonly rtree: string | null;
-  /** What the geometries should say their system is; null where they say it already. */
+  /** srs_id to set in geometries; null if they have it already. */
   readonly srsId: number | null;
 }
 
-/** What is told of rows whose id was taken. */
 export const idChangedMessage = "an id that another feature has was changed";
 
-/** Puts rows into a table one by one, as SQL does: where a table has rows already, or ids are in no order. */
+/** Inserts rows by SQL: for tables that have rows already and for ids that do not ascend. */
 export class RowInserter {
   private readonly insert: Statement;
   private readonly index: Statement | null;
-  /** Rows whose id was taken, and that got another one. */
+  /** Rows that got a new id because theirs was taken. */
   private renumbered = 0;
 
   constructor(
@@ -40,25 +38,25 @@ export class RowInserter {
       rtree === null ? null : database.prepare(`INSERT INTO ${quoteIdentifier(rtree)} VALUES (?, ?, ?, ?, ?)`);
   }
 
-  /** Adds the rows of a chunk from row `first` on. @returns how many have another id than they should, which was taken */
+  /** Adds the rows of a chunk from row `first` on. @returns how many got a new id because theirs was taken */
   add(chunk: GeoPackageChunk, first: number): number {
     const before = this.renumbered;
-    const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const { records, offsets, ids, hasRequestedId, boxes, rows } = chunk;
     const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
     const record = { high: 0, low: 0, bytes, from: 0, to: 0 };
     for (let row = first; row < rows; row++) {
       record.from = offsets[row]!;
       record.to = offsets[row + 1]!;
       const values = decodeValues(record, "utf8", true);
-      if (this.target.srsId !== null && values[1] instanceof Uint8Array) this.name(values[1]);
-      const rowid = this.put(values, ids && asks![row] === 1 ? ids[row]! : null);
+      if (this.target.srsId !== null && values[1] instanceof Uint8Array) this.setSrsId(values[1]);
+      const rowid = this.put(values, ids && hasRequestedId![row] === 1 ? ids[row]! : null);
       if (!this.index || !boxes || !(boxes[4 * row]! <= boxes[4 * row + 2]!)) continue;
       this.index.run(rowid, boxes[4 * row], boxes[4 * row + 2], boxes[4 * row + 1], boxes[4 * row + 3]);
     }
     return this.renumbered - before;
   }
 
-  private name(blob: Uint8Array): void {
+  private setSrsId(blob: Uint8Array): void {
     new DataView(blob.buffer, blob.byteOffset).setInt32(4, this.target.srsId!, true);
   }
 
@@ -69,14 +67,14 @@ export class RowInserter {
     } catch (error) {
       const { code } = error as { code?: string };
       const isTaken = code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "SQLITE_CONSTRAINT_ROWID";
-      if (id === null || !isTaken) throw this.told(error as Error);
+      if (id === null || !isTaken) throw this.toInsertError(error as Error);
     }
     this.renumbered++;
     return this.put(values, null);
   }
 
-  /** What SQLite says of a value that is missing, in words that help; anything else as it is. */
-  private told(error: Error): Error {
+  /** Adds a remedy to NOT NULL failures; returns other errors unchanged. */
+  private toInsertError(error: Error): Error {
     const column = /^NOT NULL constraint failed: .*\.([^.]*)$/s.exec(error.message)?.[1];
     if (column === undefined) return error;
     const { output, table } = this.target;

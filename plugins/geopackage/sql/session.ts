@@ -5,7 +5,7 @@ import type { Database, SqliteDriver } from "../../../src/sqlite/index.js";
 import { WkbReader } from "../../shared/wkb/index.js";
 import { findWkbStart, headerBytes } from "../read/geometry-blob.js";
 
-/** What SQLite says of an output, as an error of the registry. */
+/** Converts SQLite errors to registry errors. */
 export function toOutputError(output: string, error: unknown): unknown {
   if (error instanceof GeoferryError || !(error instanceof Error)) return error;
   const { code } = error as { code?: unknown };
@@ -16,7 +16,7 @@ export function toOutputError(output: string, error: unknown): unknown {
     : error;
 }
 
-/** Runs what may fail in SQLite. @throws output-failed, output-locked, unsupported */
+/** Runs `work`, converting SQLite errors. @throws output-failed, output-locked, unsupported */
 export async function runOrFail<T>(output: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -28,7 +28,7 @@ export async function runOrFail<T>(output: string, work: () => T | Promise<T>): 
 type Side = "minX" | "minY" | "maxX" | "maxY";
 const boxSides: readonly Side[] = ["minX", "minY", "maxX", "maxY"];
 
-/** The box of a geometry's blob: of its envelope, else of its positions; null for none. */
+/** The box of a geometry blob, from its envelope or else its positions; null if empty. */
 function blobBox(blob: unknown): Readonly<Record<Side, number>> | null {
   if (!Buffer.isBuffer(blob)) return null;
   const start = findWkbStart(blob, 0, blob.length);
@@ -66,7 +66,7 @@ function positionsBox(blob: Buffer, start: number): Readonly<Record<Side, number
   return box.minX <= box.maxX ? box : null;
 }
 
-/** The functions that triggers of R-trees call (Annex F.3, "Minimal runtime SQL functions"). */
+/** Registers the functions that R-tree triggers call (Annex F.3, "Minimal runtime SQL functions"). */
 function registerSpatialFunctions(database: Database): void {
   const known = { deterministic: true };
   for (const side of boxSides) {
@@ -79,22 +79,22 @@ function registerSpatialFunctions(database: Database): void {
   database.function("ST_IsEmpty", known, (blob: unknown) => (blob === null ? null : blobBox(blob) ? 0 : 1));
 }
 
-/** File systems take names of so many bytes. */
+/** NAME_MAX of common file systems. */
 const maxFileNameBytes = 255;
 const journalSuffix = "-journal";
 
-/** SQLite keeps the journal that undoes a transaction beside the file, under its name. @throws unsupported */
+/** Checks that the name of the rollback journal, `NAME-journal`, is not too long. @throws unsupported */
 export function checkJournalName(path: string, output: string): void {
   const most = maxFileNameBytes - journalSuffix.length;
   const bytes = Buffer.byteLength(basename(path));
   if (bytes <= most) return;
-  const reason = `its name has ${bytes} bytes, and a file that is changed in place may have ${most}, as SQLite's journal stands beside it; give it a shorter one`;
+  const reason = `its name has ${bytes} bytes; in-place changes allow ${most}, since SQLite creates a journal with a longer name beside it; rename the file`;
   throw createError("unsupported", { source: output, reason });
 }
 
 /**
  * Opens a database for writing.
- * @param Sqlite takes locks if other processes may use the file
+ * @param Sqlite the native driver, which locks the file, if other processes may use it
  * @throws SqliteError
  */
 export function openDatabase(path: string, Sqlite: SqliteDriver): Database {

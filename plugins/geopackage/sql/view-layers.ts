@@ -12,16 +12,16 @@ import type { SqliteValue } from "../sqlite/values.js";
 import { type SqliteQuery, startQuery } from "./query.js";
 import type { QueriedColumn } from "./query-protocol.js";
 
-/** Bytes of the header that say which way of logging a file is set to, and what they are without a log. */
+/** Offset of the file format versions in the header, and their value for a rollback journal (file format, 1.3.3). */
 const [journalModeOffset, rollbackJournalMode] = [18, 1];
 
 /**
- * A database as SQLite can open it without writing beside it: the file itself, or a copy without a log that has what
- * the log says.
+ * Path of a database that SQLite can open without creating files beside it: the file itself, or a temporary copy that
+ * includes the content of its write-ahead log or journal.
  */
 async function readablePath(source: Source, database: Database, context: ReadContext): Promise<string> {
   const { pages } = database;
-  if (!database.hasMore && !pages.header.logged) return source.path;
+  if (!database.hasOverlay && !pages.header.logged) return source.path;
   const path = await context.createTemporaryPath("copy.gpkg");
   const file = await openFile(path, "wx", 0o600);
   const cursor = new PageCursor(pages);
@@ -39,11 +39,11 @@ async function readablePath(source: Source, database: Database, context: ReadCon
   return path;
 }
 
-/** Rows that a table about tables may have where it is none: they are kept in memory. */
+/** Row limit for a metadata table that is a view, since its rows are kept in memory. */
 const maxRecords = 100_000;
-const viewRowsRemedy = "; allow more with --in viewRows=N if that is right";
+const viewRowsRemedy = "; raise the limit with --in viewRows=N";
 
-/** The views of a database, and tables that only SQLite can read: without a rowid, or with generated columns. */
+/** Reads views, and tables that need SQLite: WITHOUT ROWID, or with generated columns. */
 export class ViewLayers {
   private path: Promise<string> | null = null;
 
@@ -69,7 +69,7 @@ export class ViewLayers {
     return createError("unsupported", { source: this.source.name, place: { layer: name }, reason }, error);
   }
 
-  /** All rows of a small view or table, each by the lower-case names of its columns. @throws unsupported */
+  /** All rows of a small view or table, as maps with lower-case column names. @throws unsupported */
   async records(table: string): Promise<Map<string, SqliteValue>[]> {
     let query: SqliteQuery | undefined;
     try {
@@ -88,7 +88,7 @@ export class ViewLayers {
     }
   }
 
-  /** All rows of what was asked for, some at a time. @throws ChildProcessError */
+  /** All rows of a query, some at a time. @throws ChildProcessError */
   private async *rows(
     query: SqliteQuery,
     most: number,
@@ -104,7 +104,7 @@ export class ViewLayers {
     }
   }
 
-  /** The plan with its columns, which SQLite tells. @throws unsupported */
+  /** Completes the plan with its columns. @throws unsupported */
   async plan(plan: LayerPlan): Promise<LayerPlan> {
     let started: SqliteQuery | undefined;
     try {
@@ -119,7 +119,7 @@ export class ViewLayers {
         open.length === 0 ? [] : (await query.ask({ kind: "types", columns: open })).types;
       const named = columns.map(({ name }, c) => ({
         name,
-        initial: null,
+        defaultValue: null,
         role: roles[c] ?? types[open.indexOf(c)] ?? "text",
       }));
       return { ...plan, columns: named, geometryColumn: columns[geometry]?.name ?? null };

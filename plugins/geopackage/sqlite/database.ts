@@ -15,11 +15,11 @@ import { readLeaves } from "./tree.js";
 import { decodeValues, type SqliteValue } from "./values.js";
 import { readWal } from "./wal.js";
 
-/** An entry of the schema (file format, 2.6). */
+/** A row of sqlite_schema (file format, 2.6). */
 export interface SchemaEntry {
   readonly type: string;
   readonly name: string;
-  /** Page where the tree of a table starts; 0 for views and virtual tables. */
+  /** Root page of the table's b-tree; 0 for views and virtual tables. */
   readonly root: number;
   readonly sql: string;
 }
@@ -29,12 +29,12 @@ const schemaRootPage = 1;
 function toInputError(source: string, error: unknown, canSkip = false): unknown {
   if (!(error instanceof SqliteDamage)) return error;
   const details = { source, place: { byte: error.byte }, reason: error.message, canSkip };
-  return createError(error.early ? "input-truncated" : "input-corrupt", details, error);
+  return createError(error.isTruncated ? "input-truncated" : "input-corrupt", details, error);
 }
 
 /**
- * A database that is read page by page. No SQL of it is run and no lock is taken: whatever its views, triggers and
- * generated columns say, reading a table is reading its pages; and neither the file nor its folder is touched.
+ * Reads a database page by page, without running SQL, taking locks or creating files beside it. Untrusted views, triggers
+ * and generated columns therefore have no effect.
  */
 export class Database {
   private spareReader: RowReader | null = null;
@@ -44,8 +44,8 @@ export class Database {
     private readonly files: readonly SourceFile[],
     readonly pages: DatabasePages,
     private readonly context: ReadContext,
-    /** Whether what a log or journal beside the file says is part of it. */
-    readonly hasMore: boolean,
+    /** Whether pages of a write-ahead log or journal beside the file are part of it. */
+    readonly hasOverlay: boolean,
   ) {}
 
   /** @throws input-empty, input-corrupt, input-truncated */
@@ -61,14 +61,14 @@ export class Database {
         throw createError(code, { source: source.name, place: { byte: 0 }, reason: header });
       }
       const journal = await openCompanion(source, "journal", files);
-      const elsewhere: PageOverlay | null =
+      const overlay: PageOverlay | null =
         (wal && (await readWal(wal, header))) ?? (journal && (await readJournal(journal, header)));
-      const pages = new DatabasePages(file, header, elsewhere);
-      if (!elsewhere && pages.bytes > file.size && !context.skipErrors) {
+      const pages = new DatabasePages(file, header, overlay);
+      if (!overlay && pages.bytes > file.size && !context.skipErrors) {
         const reason = `${pages.count} pages of ${header.pageSize} bytes are announced`;
         throw createError("input-truncated", { source: source.name, place: { byte: file.size }, reason });
       }
-      return new Database(source, files, pages, context, elsewhere !== null);
+      return new Database(source, files, pages, context, overlay !== null);
     } catch (error) {
       for (const each of files) await each.close();
       throw toInputError(source.name, error);
@@ -79,40 +79,40 @@ export class Database {
     return this.pages.header.encoding;
   }
 
-  /** Damage as an error of the registry; anything else as it is. */
-  asFault(error: unknown): unknown {
+  /** Converts damage to a registry error; returns other errors unchanged. */
+  toInputError(error: unknown): unknown {
     return toInputError(this.source.name, error);
   }
 
-  /** The first damage that was passed. */
+  /** The first damage that was skipped. */
   damage: GeoferryError | null = null;
 
   /**
-   * Goes on past damage with `skipErrors`, telling it.
-   * @param canSkip whether that is worth advising, as it is among the rows of a layer
+   * Reports damage and returns with `skipErrors`, else throws.
+   * @param canSkip whether the error advises `skipErrors`, as for rows of a layer
    * @throws input-corrupt, input-truncated
    */
-  pass(error: unknown, canSkip = false): void {
+  skipDamage(error: unknown, canSkip = false): void {
     const { skipErrors } = this.context;
-    const told = toInputError(this.source.name, error, canSkip && !skipErrors);
-    if (!skipErrors || !(told instanceof GeoferryError)) throw told;
-    this.damage ??= told;
-    const { place = {}, reason = told.message } = told.details as { place?: Place; reason?: string };
-    // A page higher up in a tree takes those below it along: how much that is cannot be known.
+    const inputError = toInputError(this.source.name, error, canSkip && !skipErrors);
+    if (!skipErrors || !(inputError instanceof GeoferryError)) throw inputError;
+    this.damage ??= inputError;
+    const { place = {}, reason = inputError.message } = inputError.details as { place?: Place; reason?: string };
+    // Damage of an interior page loses all pages below it, whose size is unknown.
     this.context.skipRange({ source: this.source.name, place, bytes: null, reason });
   }
 
-  /** Likewise at a first look: the reading that follows tells it. */
-  overlook(error: unknown): void {
+  /** Like `skipDamage` for scans: reading the rows afterwards reports the damage. */
+  skipDamageSilently(error: unknown): void {
     const { skipErrors } = this.context;
-    const told = toInputError(this.source.name, error, !skipErrors);
-    if (!skipErrors || !(told instanceof GeoferryError)) throw told;
+    const inputError = toInputError(this.source.name, error, !skipErrors);
+    if (!skipErrors || !(inputError instanceof GeoferryError)) throw inputError;
   }
 
-  /** All rows of a small table. Rows that cannot be read are passed over with `skipErrors`. */
+  /** All rows of a small table. Skips unreadable rows with `skipErrors`. */
   async *rows(
     root: number,
-    damaged: (error: unknown) => void = (error) => this.pass(error),
+    damaged: (error: unknown) => void = (error) => this.skipDamage(error),
   ): AsyncGenerator<{ readonly rowid: number; readonly values: SqliteValue[] }> {
     const reader = this.takeReader();
     try {
@@ -150,7 +150,7 @@ export class Database {
     if (reader.contradiction) damaged(reader.contradiction);
   }
 
-  /** A reader for one reading, with what the last one kept; to be returned after. */
+  /** Borrows a reader with its cached pages; pass it to `returnReader` afterwards. */
   takeReader(): RowReader {
     const reader = this.spareReader ?? new RowReader(this.pages);
     this.spareReader = null;
@@ -162,7 +162,7 @@ export class Database {
     else this.spareReader = reader;
   }
 
-  /** What there is in the database, by lower-case names: of tables and views only. */
+  /** Tables and views by lower-case name. */
   async schema(): Promise<Map<string, SchemaEntry>> {
     const entries = new Map<string, SchemaEntry>();
     for await (const { values } of this.rows(schemaRootPage)) {
@@ -174,8 +174,8 @@ export class Database {
     return entries;
   }
 
-  /** The indexes and triggers that SQL made, with the tables that they are of. */
-  async attached(): Promise<{ readonly type: string; readonly name: string; readonly table: string }[]> {
+  /** Indexes and triggers that were created by SQL statements, with their tables. */
+  async indexesAndTriggers(): Promise<{ readonly type: string; readonly name: string; readonly table: string }[]> {
     const found = [];
     for await (const { values } of this.rows(schemaRootPage)) {
       const [type, name, table, , sql] = values;
@@ -185,14 +185,14 @@ export class Database {
     return found;
   }
 
-  /** Whether a table has a row, as far as can be told: damage of a table that is not read is no matter. */
+  /** Whether a table has rows, or is not readable. Ignores damage, since the table is not converted. */
   async mayHaveRows(entry: SchemaEntry): Promise<boolean> {
     if (!declareReadableTable(entry)) return true;
     for await (const _ of this.rows(entry.root, () => {})) return true;
     return false;
   }
 
-  /** A table about tables, each row by the lower-case names of its columns; null where it is no plain table. */
+  /** All rows of a table as maps with lower-case column names; null if it must be read by SQL. */
   async records(entry: SchemaEntry): Promise<Map<string, SqliteValue>[] | null> {
     const table = declareReadableTable(entry);
     if (!table) return null;
@@ -214,7 +214,7 @@ export class Database {
   }
 }
 
-/** The columns of a table whose rows stand in its tree as they are; null for views, virtual tables and the like. */
+/** Parses the schema of a table that can be read from its pages; null if it must be read by SQL. */
 export function declareReadableTable(entry: SchemaEntry): DeclaredTable | null {
   if (entry.type !== "table" || entry.root <= 0) return null;
   const table = parseCreateTable(entry.sql);
@@ -222,7 +222,7 @@ export function declareReadableTable(entry: SchemaEntry): DeclaredTable | null {
   return table;
 }
 
-/** `places.gpkg-wal` beside `places.gpkg`, where it is there and has something in it. */
+/** Opens `places.gpkg-wal` beside `places.gpkg`; null if missing or empty. */
 async function openCompanion(source: Source, suffix: string, files: SourceFile[]): Promise<SourceFile | null> {
   const extension = /\.([^./\\]+)$/.exec(source.path)?.[1];
   const beside = extension === undefined ? null : source.findSibling(`${extension}-${suffix}`);

@@ -11,10 +11,10 @@ function checksumOf(page: Buffer, nonce: number): number {
 }
 
 /**
- * The pages as they were before a transaction that was never finished (file format, section 3): its program died, or is
- * still at it. Null where the journal is empty or of no use, as after a transaction that was finished. As SQLite does,
- * it is read up to the first record that is none: what comes behind was not on the disk yet.
- * @throws SqliteDamage where it is the journal of other pages than the database has
+ * Reads the original pages of an uncommitted transaction from a rollback journal (file format, section 3). Null if the
+ * journal is empty or invalid, as after a commit. Like SQLite, stops at the first invalid record: the rest had not
+ * reached the disk.
+ * @throws SqliteDamage if the page size differs from the database's
  */
 export async function readJournal(file: SourceFile, { pageSize }: SqliteHeader): Promise<PageOverlay | null> {
   const positions = new Map<number, number>();

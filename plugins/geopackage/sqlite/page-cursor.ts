@@ -4,38 +4,37 @@ import type { DatabasePages } from "./pages.js";
 const blockBytes = 1 << 19;
 const maxCachedBlocks = 6;
 
-/** Blocks that are read before they are asked for: to look at one can take less time than to read it. */
+/** Number of blocks to prefetch: processing a block can take less time than reading it. */
 const readAheadBlocks = 2;
 
 /**
- * Goes from page to page of a database, which it reads in blocks of many. The last few blocks are kept, in memory that
- * is used again: what it stands on is good until it moves on. Where one block was followed by the next, those behind
- * are read while the pages of this one are worked on.
+ * Moves from page to page of a database, reading blocks of many pages. Caches the last few blocks in reused memory: the
+ * current page is valid until the next move. Prefetches the following blocks during sequential reads.
  */
 export class PageCursor {
-  /** The page that it stands on is `bytes[start … start + pageSize]`. */
+  /** The current page is `bytes[start … start + pageSize]`. */
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
   private at = 0;
   private readonly perBlock: number;
-  /** By the number of the block; those used last come last. */
+  /** By block number, least recently used first. */
   private readonly blocks = new Map<number, Buffer>();
-  /** Which block `bytes` is; -1 where it is none. */
+  /** Block number of `bytes`; -1 if it is no block. */
   private block = -1;
-  /** The block that was read last, and those that are read ahead, by their numbers. */
+  /** The last block loaded, and pending prefetches by block number. */
   private loaded = -1;
-  private readonly ahead = new Map<number, Promise<Buffer>>();
+  private readonly prefetches = new Map<number, Promise<Buffer>>();
 
   constructor(private readonly pages: DatabasePages) {
     this.perBlock = Math.max(1, blockBytes / pages.header.pageSize);
   }
 
-  /** Moves to page `page`, from 1. @returns a promise only where it has to be read @throws SqliteDamage */
+  /** Moves to a page, counted from 1. @returns a promise only if it must be read @throws SqliteDamage */
   move(page: number): Promise<void> | undefined {
     if (page === this.at) return undefined;
     this.pages.check(page);
-    const moved = this.pages.moved(page);
-    if (moved) return this.standOn(page, moved);
+    const moved = this.pages.readOverlayPage(page);
+    if (moved) return this.useOverlayPage(page, moved);
     const block = Math.floor((page - 1) / this.perBlock);
     if (block !== this.block) {
       const known = this.blocks.get(block);
@@ -45,12 +44,12 @@ export class PageCursor {
       this.bytes = known;
       this.block = block;
     }
-    this.stand(page);
+    this.usePage(page);
     return undefined;
   }
 
-  /** @throws SqliteDamage where the block ends before the page */
-  private stand(page: number): void {
+  /** @throws SqliteDamage if the block ends before the page */
+  private usePage(page: number): void {
     this.at = 0;
     const { pageSize } = this.pages.header;
     const start = (page - 1 - this.block * this.perBlock) * pageSize;
@@ -59,7 +58,7 @@ export class PageCursor {
     this.at = page;
   }
 
-  private async standOn(page: number, moved: Promise<Buffer>): Promise<void> {
+  private async useOverlayPage(page: number, moved: Promise<Buffer>): Promise<void> {
     this.at = 0;
     const bytes = await moved;
     if (bytes.length < this.pages.header.pageSize) throw this.pages.missing(page);
@@ -72,15 +71,15 @@ export class PageCursor {
   private async load(block: number, page: number): Promise<void> {
     this.at = 0;
     this.block = -1;
-    const early = this.ahead.get(block);
-    this.ahead.delete(block);
-    if (!early) for (const [other, bytes] of await this.readEarly()) this.keep(other, bytes);
-    this.bytes = await (early ?? this.read(block));
+    const prefetched = this.prefetches.get(block);
+    this.prefetches.delete(block);
+    if (!prefetched) for (const [other, bytes] of await this.takePrefetched()) this.keep(other, bytes);
+    this.bytes = await (prefetched ?? this.read(block));
     this.keep(block, this.bytes);
     this.block = block;
     if (block === this.loaded + 1) for (let n = 1; n <= readAheadBlocks; n++) this.readAhead(block + n);
     this.loaded = block;
-    this.stand(page);
+    this.usePage(page);
   }
 
   private read(block: number): Promise<Buffer> {
@@ -92,18 +91,18 @@ export class PageCursor {
 
   private readAhead(block: number): void {
     const { file, header } = this.pages;
-    if (this.blocks.has(block) || this.ahead.has(block)) return;
+    if (this.blocks.has(block) || this.prefetches.has(block)) return;
     if (block * this.perBlock * header.pageSize >= file.size) return;
     const bytes = this.read(block);
-    // Whether it can be read is for whoever asks for it.
+    // `load` awaits the same promise and reports a failure.
     bytes.catch(() => undefined);
-    this.ahead.set(block, bytes);
+    this.prefetches.set(block, bytes);
   }
 
-  /** The blocks that were read ahead and not asked for yet; none is then. */
-  private async readEarly(): Promise<[number, Buffer][]> {
-    const early = [...this.ahead];
-    this.ahead.clear();
+  /** Returns the prefetched blocks and clears the list. */
+  private async takePrefetched(): Promise<[number, Buffer][]> {
+    const early = [...this.prefetches];
+    this.prefetches.clear();
     const read: [number, Buffer][] = [];
     for (const [block, reading] of early) {
       const bytes = await reading.catch(() => null);
@@ -123,12 +122,12 @@ export class PageCursor {
     releaseBuffer(bytes.buffer);
   }
 
-  /** Gives the memory back, once nothing is read into it any more. */
+  /** Releases the buffers once pending reads have ended. */
   async close(): Promise<void> {
     for (const [block, bytes] of [...this.blocks]) this.drop(block, bytes);
     this.bytes = Buffer.alloc(0);
     this.block = -1;
     this.at = 0;
-    for (const [, unused] of await this.readEarly()) releaseBuffer(unused.buffer);
+    for (const [, unused] of await this.takePrefetched()) releaseBuffer(unused.buffer);
   }
 }

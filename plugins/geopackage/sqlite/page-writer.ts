@@ -4,18 +4,18 @@ import { promisify } from "node:util";
 const datasync = promisify(fdatasync);
 const writeAsync = promisify(write);
 
-/** Bytes that are written at once. */
+/** Size of a write. */
 const bufferBytes = 1 << 20;
-/** So much is sent on its way to the disk while more is being made: the host's sync then finds little left to do. */
+/** Interval between background syncs, so that the final sync has little left to do. */
 const syncIntervalBytes = 1 << 24;
-/** The page with this byte is never used (file format, 1.5): programs lock it. */
+/** The page with this byte is unused: it is reserved for locks (file format, 1.5). */
 const lockByteOffset = 2 ** 30;
 const pageCountOffset = 28;
 
-/** So many buffers are written while others are filled. */
+/** Maximum number of concurrent writes. */
 const maxPendingWrites = 4;
 
-/** Buffers that are written: they serve again, also for the files that follow. */
+/** Buffers for reuse, also by other files. */
 const freeBuffers: Buffer[] = [];
 
 const takeBuffer = (): Buffer => freeBuffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
@@ -32,9 +32,8 @@ async function writeAll(file: number, bytes: Buffer, position: number): Promise<
 }
 
 /**
- * Appends pages to a database that no one else has open. Buffers are written while others are filled; where too many
- * are under way it writes without waiting for its turn: the trees of a run of features come all at once, and would have
- * to be kept otherwise.
+ * Appends pages to a database that no other process uses. Writes full buffers in the background; falls back to
+ * synchronous writes if too many are pending, which bounds memory: a table builder cannot wait.
  */
 export class PageWriter {
   private readonly file: number;
@@ -42,14 +41,14 @@ export class PageWriter {
   private filled = 0;
   private position: number;
   private readonly lockPage: number;
-  private readonly underWay = new Set<Promise<void>>();
-  /** A sync under way, and how much was written when it began. */
+  private readonly pendingWrites = new Set<Promise<void>>();
+  /** The pending sync, and the position at its start. */
   private syncing: Promise<void> | null = null;
   private synced: number;
-  /** The first failure of what no one waited for: every later call meets it. */
+  /** The first failure of a background write or sync; later calls throw it. */
   private failure: unknown = null;
 
-  /** @param count pages so far */
+  /** @param count number of existing pages */
   constructor(
     path: string,
     readonly pageSize: number,
@@ -65,8 +64,7 @@ export class PageWriter {
     return page + 1 === this.lockPage ? page + 2 : page + 1;
   }
 
-  /** The number of the page after the next one. */
-  get following(): number {
+  get pageAfterNext(): number {
     return this.after(this.after(this.count));
   }
 
@@ -93,15 +91,14 @@ export class PageWriter {
   private flush(): void {
     if (this.failure) throw this.failure;
     const full = this.buffer.subarray(0, this.filled);
-    if (this.underWay.size >= maxPendingWrites) this.write(full, this.position);
-    else this.send(full);
+    if (this.pendingWrites.size >= maxPendingWrites) this.write(full, this.position);
+    else this.writeInBackground(full);
     this.position += this.filled;
     this.filled = 0;
-    if (this.syncing === null && this.position - this.synced >= syncIntervalBytes) this.syncBehind();
+    if (this.syncing === null && this.position - this.synced >= syncIntervalBytes) this.startSync();
   }
 
-  /** Writes the buffer while the next one is filled. */
-  private send(full: Buffer): void {
+  private writeInBackground(full: Buffer): void {
     const { buffer } = this;
     this.buffer = takeBuffer();
     const writing: Promise<void> = writeAll(this.file, full, this.position)
@@ -109,15 +106,15 @@ export class PageWriter {
         this.failure ??= error;
       })
       .finally(() => {
-        this.underWay.delete(writing);
+        this.pendingWrites.delete(writing);
         returnBuffer(buffer);
       });
-    this.underWay.add(writing);
+    this.pendingWrites.add(writing);
   }
 
-  private syncBehind(): void {
+  private startSync(): void {
     this.synced = this.position;
-    // The system tells a failure once: it is kept, since a later sync would find nothing wrong.
+    // The kernel reports a write-back failure only once, so a later sync would succeed.
     this.syncing = datasync(this.file)
       .catch((error: unknown) => {
         this.failure ??= error;
@@ -127,12 +124,12 @@ export class PageWriter {
       });
   }
 
-  /** Overwrites a page that was there before the first one that was appended. */
+  /** Overwrites a page that existed before the first `append`. */
   replace(page: number, bytes: Uint8Array): void {
     this.write(bytes, (page - 1) * this.pageSize);
   }
 
-  /** Writes what waits, says how many pages there are, and closes the file. */
+  /** Flushes, updates the page count in the header and closes the file. */
   async close(): Promise<void> {
     try {
       this.flush();
@@ -145,9 +142,9 @@ export class PageWriter {
     if (this.failure) throw this.failure;
   }
 
-  /** Closes the file as it is, once nothing of it is under way. */
+  /** Closes the file without flushing, once pending writes have ended. */
   async abandon(): Promise<void> {
-    await Promise.all(this.underWay);
+    await Promise.all(this.pendingWrites);
     await this.syncing;
     closeSync(this.file);
     returnBuffer(this.buffer);

@@ -12,16 +12,16 @@ const nullSerial = 0;
 const doubleSerial = 7;
 const [zeroSerial, oneSerial] = [8, 9];
 
-/** What a row's geometry is, as bytes: `bytes[from … to]`; nothing for none. */
+/** A geometry blob: the first `length` bytes. */
 export interface GeometryBlob {
   readonly bytes: Uint8Array;
   readonly length: number;
 }
 
-/** Bytes of content by serial type, of numbers. */
+/** Content size of numbers by serial type. */
 const contentBytesBySerial = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
 
-/** Writes rows as records of SQLite (file format, 2.1), one behind the other. */
+/** Encodes rows as SQLite records (file format, 2.1) in one buffer. */
 export class RecordEncoder {
   private bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   private view = new DataView(this.bytes.buffer);
@@ -29,26 +29,25 @@ export class RecordEncoder {
   private readonly serials: number[] = [];
   private columns: readonly Column[] = [];
   private halves: (Int32Array | null)[] = [];
-  /** Values that are NaN, which SQLite has as null, by column. */
-  notNumbers: number[] = [];
+  /** Number of NaN values by column, which become null: SQLite has no NaN. */
+  nanCounts: number[] = [];
 
-  /** @param hasGeometry whether records have a blob, or null for it, behind the null for the rowid */
+  /** @param hasGeometry whether a blob or null follows the null of the rowid */
   constructor(private readonly hasGeometry: boolean) {}
 
-  /** Starts over with other columns, one for each field. */
+  /** Starts a new chunk with these columns, one for each field. */
   begin(columns: readonly Column[]): void {
     this.at = 0;
-    this.take(this.bytes.length);
+    this.allocate(this.bytes.length);
     this.columns = columns;
     this.halves = columns.map((column) => (column.type === "int64" ? int32HalvesOf(column.values) : null));
-    this.notNumbers = columns.map(() => 0);
+    this.nanCounts = columns.map(() => 0);
   }
 
   get size(): number {
     return this.at;
   }
 
-  /** Adds row `row`; the geometry is `blob`, or null. */
   add(row: number, blob: GeometryBlob | null): void {
     const { serials, columns } = this;
     let n = 0;
@@ -65,7 +64,7 @@ export class RecordEncoder {
     }
     let head = 1;
     for (let s = 0; s < n; s++) head += serials[s]! < 0x80 ? 1 : varintSize(serials[s]!);
-    // The size of the head counts itself.
+    // The header size includes itself.
     if (head > 0x7f) head += varintSize(head + 1) - 1;
     this.reserve(head + body);
     let { at } = this;
@@ -93,7 +92,7 @@ export class RecordEncoder {
       }
       case "double":
         if (!Number.isNaN(column.values[row]!)) return doubleSerial;
-        this.notNumbers[c]!++;
+        this.nanCounts[c]!++;
         return nullSerial;
       default: {
         const size = column.offsets[row + 1]! - column.offsets[row]!;
@@ -120,10 +119,10 @@ export class RecordEncoder {
     return writeInteger(this.view, at, serial, value >> 31, value);
   }
 
-  /** Copies `source[from … to]` to `at`. @returns where the next byte goes */
+  /** Copies `source[from … to]` to `at`. @returns the next offset */
   private copy(source: Uint8Array, from: number, to: number, at: number): number {
     const { bytes } = this;
-    // Copying some bytes by hand is cheaper than the call that copies many.
+    // For short values a loop is faster than `set`.
     if (to - from < 64) for (let k = from, into = at; k < to; k++, into++) bytes[into] = source[k]!;
     else bytes.set(source.subarray(from, to), at);
     return at + to - from;
@@ -132,23 +131,23 @@ export class RecordEncoder {
   private reserve(size: number): void {
     if (this.at + size <= this.bytes.length) return;
     const { bytes } = this;
-    this.take(Math.max(this.at + size, 2 * bytes.length));
+    this.allocate(Math.max(this.at + size, 2 * bytes.length));
     this.bytes.set(bytes.subarray(0, this.at));
     releaseBuffer(bytes.buffer);
   }
 
-  private take(size: number): void {
+  private allocate(size: number): void {
     this.bytes = acquireBuffer(size);
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** The records, in borrowed memory. */
+  /** The records, in memory that the next `begin` reuses. */
   finish(): Uint8Array {
     return this.bytes.subarray(0, this.at);
   }
 }
 
-/** The numbers by their halves, the lower one first; without a copy where the machine has them so. */
+/** The numbers as 32-bit halves, low first; a view on little-endian machines. */
 export function int32HalvesOf(values: BigInt64Array): Int32Array {
   if (isLittleEndian && values.byteOffset % 8 === 0)
     return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);

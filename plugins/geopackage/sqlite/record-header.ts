@@ -2,24 +2,24 @@ import { type SqliteRow, VarintReader } from "./row-reader.js";
 import { contentBytes } from "./values.js";
 
 /**
- * Where the values of a record stand, as its head says (file format, 2.1). It calls no one with them: readings that do
- * different things with values would make it one that V8 compiles again for each.
+ * Parses the header of a record (file format, 2.1) into arrays. Takes no callback for the values: different callbacks
+ * would make the call megamorphic and slow.
  */
 export class RecordHeader {
   private readonly varint = new VarintReader();
-  /** By column: the value of serial type `serials[c]` has the `sizes[c]` bytes from `starts[c]` on. */
+  /** By column: serial type, offset and size of the value. */
   readonly serials: Uint32Array;
   readonly starts: Uint32Array;
   readonly sizes: Uint32Array;
 
-  /** The columns beyond the first `columns` are passed over. */
+  /** Ignores columns beyond the first `columns`. */
   constructor(columns: number) {
     this.serials = new Uint32Array(columns);
     this.starts = new Uint32Array(columns);
     this.sizes = new Uint32Array(columns);
   }
 
-  /** @returns how many columns the record has values of; -1 where it contradicts itself */
+  /** @returns the number of values, or -1 if the record is malformed */
   read(row: SqliteRow): number {
     const { varint, serials, starts, sizes } = this;
     const { bytes, from, to } = row;

@@ -1,13 +1,13 @@
-/** How SQLite writes numbers and records (The SQLite Database File Format, 1.6 and 2.1). */
+/** Encodes varints and integers (The SQLite Database File Format, 1.6 and 2.1). */
 
-/** Bytes that a varint takes for a number of up to 53 bits that is not negative. */
+/** Size in bytes of the varint of a non-negative number of up to 53 bits. */
 export function varintSize(value: number): number {
   let size = 1;
   for (let rest = value; rest >= 128 && size < 9; size++) rest = Math.floor(rest / 128);
   return size;
 }
 
-/** Writes a number of up to 28 bits. @returns where the next byte goes */
+/** Writes a non-negative varint of up to 53 bits. @returns the next offset */
 export function writeSmallVarint(bytes: Uint8Array, at: number, value: number): number {
   if (value < 0x80) {
     bytes[at] = value;
@@ -27,11 +27,11 @@ export function writeSmallVarint(bytes: Uint8Array, at: number, value: number): 
   return at + size;
 }
 
-/** Writes 64 bits, given in two halves of which `high` has the sign. @returns where the next byte goes */
+/** Writes a 64-bit varint given as 32-bit halves, `high` signed. @returns the next offset */
 export function writeVarint(bytes: Uint8Array, at: number, high: number, low: number): number {
   if (high === 0) return writeSmallVarint(bytes, at, low >>> 0);
   if (high >>> 24 === 0) return writeSmallVarint(bytes, at, (high >>> 0) * 4_294_967_296 + (low >>> 0));
-  // Nine bytes: eight times seven bits, and the last one whole.
+  // Nine bytes: eight of seven bits, and one of eight.
   bytes[at + 8] = low & 0xff;
   let rest = BigInt.asUintN(64, (BigInt(high) << 32n) | BigInt(low >>> 0)) >> 8n;
   for (let n = 7; n >= 0; n--) {
@@ -41,9 +41,9 @@ export function writeVarint(bytes: Uint8Array, at: number, high: number, low: nu
   return at + 9;
 }
 
-/** The least serial type that holds a whole number, given in two halves. */
+/** The smallest serial type for an integer given as 32-bit halves. */
 export function integerSerialType(high: number, low: number): number {
-  // What is left of the sign bit is all like it, or the number does not fit.
+  // Does not fit into 32 bits unless `high` is the sign extension of `low`.
   if (high !== low >> 31) return high < -0x8000 || high > 0x7fff ? 6 : 5;
   if (low === 0) return 8;
   if (low === 1) return 9;
@@ -53,7 +53,7 @@ export function integerSerialType(high: number, low: number): number {
   return size < 0x80_0000 ? 3 : 4;
 }
 
-/** Writes a whole number by its serial type. @returns where the next byte goes */
+/** Writes an integer by its serial type. @returns the next offset */
 export function writeInteger(view: DataView, at: number, serial: number, high: number, low: number): number {
   switch (serial) {
     case 1:

@@ -1,24 +1,24 @@
 import { PageCursor } from "./page-cursor.js";
 import type { DatabasePages } from "./pages.js";
-import { cellCount, contradiction, leastCell, pageHeaderOffset, takenBytes } from "./tree.js";
+import { cellCount, cellBytesMismatch as corruption, minCellBytes, pageHeaderOffset, usedCellBytes } from "./tree.js";
 
-/** One row as it stands in its page, or put together from several. Used again for the next row. */
+/** One row, in its page or assembled from overflow pages. Reused for the next row. */
 export interface SqliteRow {
-  /** The rowid in two halves, of which the upper one has the sign. */
+  /** High and low 32 bits of the rowid. */
   high: number;
   low: number;
-  /** `bytes[from … to]` is the record. */
+  /** The record is `bytes[from … to]`. */
   bytes: Buffer;
   from: number;
   to: number;
 }
 
-/** Reads a varint (file format, 1.6): up to nine bytes, of which the ninth counts whole. */
+/** Reads a varint (file format, 1.6): eight bytes of seven bits at most, then one of eight. */
 export class VarintReader {
   high = 0;
   low = 0;
 
-  /** @returns where the next byte stands */
+  /** @returns the next offset */
   read(bytes: Buffer, at: number): number {
     let byte = bytes[at++]!;
     if (byte < 0x80) {
@@ -44,7 +44,7 @@ export class VarintReader {
     return at;
   }
 
-  /** Exact up to 2^53; what is negative has no meaning as a size. */
+  /** The value as a number, exact up to 2^53. */
   get size(): number {
     return this.high * 4_294_967_296 + this.low;
   }
@@ -57,20 +57,20 @@ export class RowReader {
   private readonly cursor: PageCursor;
   private scratch = Buffer.alloc(0);
   private page = 0;
-  /** Rows of the page opened last. */
+  /** Number of rows of the open page. */
   count = 0;
-  /** Bytes that the rows of the page take by what it says of its free space; -1 where it cannot be told. */
-  private taken = -1;
-  /** Of the rows read since the page was opened: how many, their bytes, and whether their ids ascended. */
+  /** Size of the cells according to the free-space fields of the page; -1 if those are invalid. */
+  private expectedCellBytes = -1;
+  /** Rows read from the open page: their number, total size, and whether ids ascend. */
   private done = 0;
-  private spent = 0;
+  private cellBytes = 0;
   private inOrder = true;
 
   constructor(private readonly pages: DatabasePages) {
     this.cursor = new PageCursor(pages);
   }
 
-  /** @returns a promise only where the page has to be read @throws SqliteDamage */
+  /** Opens a leaf page. @returns a promise only if the page must be read @throws SqliteDamage */
   open(page: number): Promise<void> | undefined {
     const { cursor } = this;
     const more = cursor.move(page);
@@ -83,36 +83,36 @@ export class RowReader {
     this.page = page;
     const { pages, cursor } = this;
     this.count = cellCount(pages, page, cursor.bytes, cursor.start);
-    this.taken = takenBytes(cursor.bytes, cursor.start, pageHeaderOffset(page), pages.header.usable);
+    this.expectedCellBytes = usedCellBytes(cursor.bytes, cursor.start, pageHeaderOffset(page), pages.header.usable);
     this.done = 0;
-    this.spent = 0;
+    this.cellBytes = 0;
     this.inOrder = true;
   }
 
   /**
-   * What shows that the page has lost rows, or names some twice, once all of them were read one after the other; null
-   * where nothing does. It is what SQLite's integrity_check looks for.
+   * Evidence of missing or repeated rows, once all rows of the page were read in order; null if there is none. SQLite's
+   * integrity_check makes the same checks.
    */
   get contradiction(): Error | null {
-    const { pages, page, count, taken, spent } = this;
+    const { pages, page, count, expectedCellBytes, cellBytes } = this;
     if (this.done !== count) return null;
-    if (!this.inOrder) return pages.damage(page, "its rows do not stand in the order of their ids");
-    if (taken < 0 || taken === spent) return null;
-    return contradiction(pages, page, "rows", count, spent, taken);
+    if (!this.inOrder) return pages.damage(page, "rows are not in the order of their ids");
+    if (expectedCellBytes < 0 || expectedCellBytes === cellBytes) return null;
+    return corruption(pages, page, "rows", count, cellBytes, expectedCellBytes);
   }
 
   /**
-   * Makes `row` the row `index` of the page, good until the next one is read.
-   * @returns the promise of it only where another page has to be read
+   * Reads row `index` of the page into `row`, valid until the next read.
+   * @returns a promise only if another page must be read
    * @throws SqliteDamage
    */
   read(index: number): Promise<void> | undefined {
-    // A row that went on in other pages led away from this one.
+    // Reading overflow pages of the last row moved the cursor.
     const more = this.cursor.move(this.page);
-    return more ? more.then(() => this.readHere(index)) : this.readHere(index);
+    return more ? more.then(() => this.readFromPage(index)) : this.readFromPage(index);
   }
 
-  private readHere(index: number): Promise<void> | undefined {
+  private readFromPage(index: number): Promise<void> | undefined {
     const { row, varint, pages } = this;
     const { bytes, start } = this.cursor;
     const { usable } = pages.header;
@@ -130,14 +130,14 @@ export class RowReader {
     row.high = varint.high;
     row.low = varint.low;
     this.done++;
-    // What of a record stays in its page (file format, 1.6: X, M and K).
+    // Size of the record's local part (file format, 1.6: X, M and K).
     const most = usable - 35;
     if (size <= most) {
       row.bytes = bytes;
       row.from = at;
       row.to = at + size;
       if (row.to > end || size < 0) throw this.damage(index);
-      this.spent += Math.max(leastCell, row.to - cell);
+      this.cellBytes += Math.max(minCellBytes, row.to - cell);
       return undefined;
     }
     if (size > pages.bytes) throw this.damage(index);
@@ -145,11 +145,11 @@ export class RowReader {
     const kept = least + ((size - least) % (usable - 4));
     const local = kept <= most ? kept : least;
     if (at + local + 4 > end) throw this.damage(index);
-    this.spent += at + local + 4 - cell;
-    return this.collect(at, local, size, index);
+    this.cellBytes += at + local + 4 - cell;
+    return this.readOverflow(at, local, size, index);
   }
 
-  private async collect(at: number, local: number, size: number, index: number): Promise<void> {
+  private async readOverflow(at: number, local: number, size: number, index: number): Promise<void> {
     const { cursor, pages, row, page } = this;
     const room = pages.header.usable - 4;
     if (this.scratch.length < size) this.scratch = Buffer.allocUnsafeSlow(Math.max(size, 65_536));
@@ -157,7 +157,7 @@ export class RowReader {
     cursor.bytes.copy(scratch, 0, at, at + local);
     let next = cursor.bytes.readUInt32BE(at + local);
     for (let filled = local; filled < size; ) {
-      if (next === 0) throw pages.damage(page, `row ${index + 1} on it breaks off after ${filled} of ${size} bytes`);
+      if (next === 0) throw pages.damage(page, `row ${index + 1} ends after ${filled} of ${size} bytes`);
       const more = cursor.move(next);
       if (more) await more;
       const { bytes, start } = cursor;
@@ -171,15 +171,15 @@ export class RowReader {
     row.to = size;
   }
 
-  /** Gives the memory back, once nothing is read into it any more. */
+  /** Releases the buffers once pending reads have ended. */
   close(): Promise<void> {
     return this.cursor.close();
   }
 
   private damage(index: number): Error {
-    return this.pages.damage(this.page, `row ${index + 1} on it lies beyond its end`);
+    return this.pages.damage(this.page, `row ${index + 1} extends beyond the page`);
   }
 }
 
-/** The rowid of the row as a number, rounded beyond 2^53. */
+/** The rowid as a number, rounded beyond 2^53. */
 export const rowidOf = (high: number, low: number): number => (high | 0) * 4_294_967_296 + low;

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { createError } from "../../../src/plugin/index.js";
 
-/** A temporary file that is read and written at any place, without waiting. */
+/** A temporary file with synchronous random access. */
 export class ScratchFile {
   private readonly file: number;
-  /** Bytes up to the last that was written. */
+  /** End of the last byte written. */
   size = 0;
 
   /** @throws output-failed, and so do all its methods */
@@ -19,8 +19,8 @@ export class ScratchFile {
     try {
       return work();
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      const reason = `a temporary file: ${said} (temporary files go to the folder that TMPDIR names)`;
+      const message = error instanceof Error ? error.message : String(error);
+      const reason = `temporary file: ${message} (set TMPDIR to use another folder for temporary files)`;
       throw createError("output-failed", { output: this.output, reason }, error);
     }
   }
@@ -34,12 +34,12 @@ export class ScratchFile {
     this.size = Math.max(this.size, position + bytes.length);
   }
 
-  /** Fills `bytes` with what stands from `position` on. */
+  /** Fills `bytes` from `position` on. */
   read(bytes: Uint8Array, position: number): void {
     this.attempt(() => {
       for (let done = 0; done < bytes.length; ) {
         const count = readSync(this.file, bytes, done, bytes.length - done, position + done);
-        if (count === 0) throw new Error("it was cut off");
+        if (count === 0) throw new Error("it was truncated");
         done += count;
       }
     });

@@ -5,12 +5,12 @@ import { varintSize, writeSmallVarint, writeVarint } from "./record.js";
 
 const [leafKind, interiorKind] = [13, 5];
 const [leafHead, interiorHead] = [8, 12];
-/** Bytes of a record that are copied by hand. */
+/** Records up to this size are copied by a loop, which is faster than `set`. */
 const maxLoopBytes = 192;
-/** Cells of an interior page, of which each takes up to 15 bytes: child, key, and where it stands. */
+/** Maximum size of an interior cell: child page (4), key (9), cell pointer (2). */
 const maxInteriorCellBytes = 15;
 
-/** A page with the greatest rowid under it. */
+/** A page with the largest rowid below it. */
 interface ChildPage {
   readonly page: number;
   readonly high: number;
@@ -18,22 +18,22 @@ interface ChildPage {
 }
 
 /**
- * Builds the b-tree of a table whose rows come by ascending rowids: leaf after leaf, with the pages above them made as
- * they fill up. The root keeps its place, which the schema names.
+ * Builds the b-tree of a table from rows in ascending rowid order: writes leaf after leaf, and interior pages as they
+ * fill up. The root page keeps its number, which the schema refers to.
  */
 export class TableBuilder {
   private readonly leaf: Buffer;
   private readonly leafView: DataView;
   private readonly sources = new DataViewCache();
   private cells = 0;
-  /** Where the lowest cell of the leaf starts: cells fill a page from its end. */
+  /** Offset of the lowest cell of the leaf: cells fill a page from its end. */
   private lowest: number;
   private readonly levels: ChildPage[][] = [];
   private high = 0;
   private low = 0;
   private readonly usable: number;
-  private readonly most: number;
-  private readonly least: number;
+  private readonly maxLocalBytes: number;
+  private readonly minLocalBytes: number;
   private readonly overflow: Buffer;
 
   constructor(
@@ -45,27 +45,27 @@ export class TableBuilder {
     this.leafView = dataViewOf(this.leaf);
     this.overflow = Buffer.alloc(this.usable);
     this.lowest = this.usable;
-    this.most = this.usable - 35;
-    this.least = Math.floor(((this.usable - 12) * 32) / 255) - 23;
+    this.maxLocalBytes = this.usable - 35;
+    this.minLocalBytes = Math.floor(((this.usable - 12) * 32) / 255) - 23;
   }
 
-  /** Adds a row, whose record is `bytes[from … to]`; its rowid must be greater than that of the row before. */
+  /** Adds a row with the record `bytes[from … to]`. Rowids must ascend. */
   add(high: number, low: number, bytes: Uint8Array, from: number, to: number): void {
     const size = to - from;
-    const local = size <= this.most ? size : this.localOf(size);
+    const local = size <= this.maxLocalBytes ? size : this.localBytesOf(size);
     const room = varintSize(size) + 9 + local + (local < size ? 4 : 0);
     if (leafHead + 2 * (this.cells + 1) + room > this.lowest) this.endLeaf();
-    // The rest goes first: the cell says where it is.
+    // Overflow pages go first: the cell refers to them.
     const rest = local < size ? this.spill(bytes, from + local, to) : 0;
     this.putCell(high, low, bytes, from, from + local, size, rest);
     this.high = high;
     this.low = low;
   }
 
-  /** How much of a large record stays in its leaf (file format, 1.6: M and K). */
-  private localOf(size: number): number {
-    const kept = this.least + ((size - this.least) % (this.usable - 4));
-    return kept <= this.most ? kept : this.least;
+  /** Size of the local part of a large record (file format, 1.6: M and K). */
+  private localBytesOf(size: number): number {
+    const kept = this.minLocalBytes + ((size - this.minLocalBytes) % (this.usable - 4));
+    return kept <= this.maxLocalBytes ? kept : this.minLocalBytes;
   }
 
   private putCell(
@@ -93,7 +93,7 @@ export class TableBuilder {
     this.lowest = start;
   }
 
-  /** Writes what a leaf has no room for into pages of its own. @returns the number of the first */
+  /** Writes the rest of a record to overflow pages. @returns the number of the first */
   private spill(bytes: Uint8Array, from: number, to: number): number {
     const { pages, overflow } = this;
     const room = this.usable - 4;
@@ -102,7 +102,7 @@ export class TableBuilder {
       const part = Math.min(room, to - at);
       const isLast = at + part >= to;
       overflow.fill(0);
-      overflow.writeUInt32BE(isLast ? 0 : pages.following, 0);
+      overflow.writeUInt32BE(isLast ? 0 : pages.pageAfterNext, 0);
       overflow.set(bytes.subarray(at, at + part), 4);
       const page = pages.append(overflow);
       if (first === 0) first = page;
@@ -128,7 +128,7 @@ export class TableBuilder {
     this.addChild(0, { page, high: this.high, low: this.low });
   }
 
-  private get mostCells(): number {
+  private get maxInteriorCells(): number {
     return Math.floor((this.usable - interiorHead) / maxInteriorCellBytes);
   }
 
@@ -136,9 +136,9 @@ export class TableBuilder {
     if (level === this.levels.length) this.levels.push([]);
     const children = this.levels[level]!;
     children.push(child);
-    // Two more than fit: a page is never left with a single child.
-    if (children.length < this.mostCells + 3) return;
-    const full = children.splice(0, this.mostCells + 1);
+    // Keep two children back, so that the last page never has a single child.
+    if (children.length < this.maxInteriorCells + 3) return;
+    const full = children.splice(0, this.maxInteriorCells + 1);
     this.addChild(level + 1, this.endInterior(full));
   }
 
@@ -167,7 +167,7 @@ export class TableBuilder {
     return page;
   }
 
-  /** Puts the root into its place. Without a row, what is there stays. */
+  /** Writes the root page. Leaves it unchanged if there are no rows. */
   finish(): void {
     if (this.levels.length === 0) {
       if (this.cells > 0) this.pages.replace(this.root, this.finishLeaf());
@@ -177,11 +177,11 @@ export class TableBuilder {
     for (let level = 0; ; level++) {
       const children = this.levels[level]!;
       const isTop = level === this.levels.length - 1;
-      if (isTop && children.length <= this.mostCells + 1) {
+      if (isTop && children.length <= this.maxInteriorCells + 1) {
         this.pages.replace(this.root, this.interior(children));
         return;
       }
-      const half = children.length > this.mostCells + 1 ? Math.ceil(children.length / 2) : children.length;
+      const half = children.length > this.maxInteriorCells + 1 ? Math.ceil(children.length / 2) : children.length;
       for (let c = 0; c < children.length; c += half) {
         this.addChild(level + 1, this.endInterior(children.slice(c, c + half)));
       }

@@ -1,26 +1,27 @@
 import type { DatabasePages } from "./pages.js";
 
-/** Kinds of b-tree pages (file format, 1.6): of tables, whose keys are rowids. */
+/** Types of table b-tree pages (file format, 1.6). */
 const interiorTablePage = 5;
 const leafTablePage = 13;
-/** No tree of 2³² pages is deeper. */
+/** Upper bound for the depth of a tree of 2³² pages. */
 const maxTreeDepth = 32;
 
-/** The first page has the file's header before its own. */
+/** The file header precedes the page header on page 1. */
 export const pageHeaderOffset = (page: number): number => (page === 1 ? 100 : 0);
 
-/** Bytes that the smallest cell takes: as many as a block of free space. */
-export const leastCell = 4;
+/** Minimum size of a cell: that of a free block. */
+export const minCellBytes = 4;
 
 /**
- * The bytes that cells take in a page, whose header stands `head` behind its start: what lies behind the beginning of
- * their area and is neither a free block nor a fragment (file format, 1.6). -1 where free blocks lead astray.
+ * Total size of the cells of a page: the cell content area without free blocks and fragments (file format, 1.6). -1 if
+ * the list of free blocks is invalid.
+ * @param head offset of the page header from `start`
  */
-export function takenBytes(bytes: Buffer, start: number, head: number, usable: number): number {
+export function usedCellBytes(bytes: Buffer, start: number, head: number, usable: number): number {
   const begin = bytes.readUInt16BE(start + head + 5) || 65_536;
   let taken = usable - begin - bytes[start + head + 7]!;
   for (let block = bytes.readUInt16BE(start + head + 1), last = begin - 1; block !== 0; ) {
-    if (block <= last || block + leastCell > usable) return -1;
+    if (block <= last || block + minCellBytes > usable) return -1;
     taken -= bytes.readUInt16BE(start + block + 2);
     last = block;
     block = bytes.readUInt16BE(start + block);
@@ -28,30 +29,29 @@ export function takenBytes(bytes: Buffer, start: number, head: number, usable: n
   return taken;
 }
 
-/** What SQLite's integrity_check looks for: cells that do not take the bytes that the page says they take. */
-export const contradiction = (
+/** Damage of a page whose cells do not have the total size that its free-space fields imply. */
+export const cellBytesMismatch = (
   pages: DatabasePages,
   page: number,
   what: string,
   count: number,
   spent: number,
   taken: number,
-) =>
-  pages.damage(page, `its ${count} ${what} take ${spent} bytes, and it says ${taken}: ${what} are missing or repeated`);
+) => pages.damage(page, `${count} ${what} have ${spent} bytes instead of ${taken}: ${what} are missing or repeated`);
 
-/** Number of cells of a leaf page, whose bytes start at `start`. @throws SqliteDamage where it is none */
+/** Number of cells of the leaf page at `bytes[start]`. @throws SqliteDamage if it is no leaf page */
 export function cellCount(pages: DatabasePages, page: number, bytes: Buffer, start: number): number {
   const at = start + pageHeaderOffset(page);
-  if (bytes[at] !== leafTablePage) throw pages.damage(page, `should hold rows of a table, and is of kind ${bytes[at]}`);
+  if (bytes[at] !== leafTablePage) throw pages.damage(page, `expected a table leaf page, found page type ${bytes[at]}`);
   const count = bytes.readUInt16BE(at + 3);
   if (at + 8 + 2 * count > start + pages.header.usable) throw pages.damage(page, `has no room for ${count} rows`);
   return count;
 }
 
 /**
- * The leaf pages of a table, in the order of their rowids, together those that are under one page; only the pages above
- * them are read, unless the root is a leaf.
- * @param damaged is told of an interior page that cannot be followed; it throws, or what is under it is left out
+ * Yields the leaf pages of a table in rowid order, grouped by parent. Reads only interior pages, unless the root is a
+ * leaf.
+ * @param damaged called for a damaged interior page; unless it throws, the pages below are skipped
  */
 export async function* readLeaves(
   pages: DatabasePages,
@@ -68,7 +68,7 @@ export async function* readLeaves(
     }
     let children: readonly number[];
     try {
-      if (seen.has(page)) throw pages.damage(page, "occurs twice in the tree of a table");
+      if (seen.has(page)) throw pages.damage(page, "occurs twice in the b-tree of a table");
       seen.add(page);
       children = readChildren(pages, page, await pages.page(page));
     } catch (error) {
@@ -81,7 +81,7 @@ export async function* readLeaves(
   yield* below(root, depth);
 }
 
-/** How many levels of pages stand above the leaves: all branches of a b-tree are equally long. */
+/** Number of levels above the leaves, the same for all branches; null if a damaged page was skipped. */
 async function readTreeHeight(
   pages: DatabasePages,
   root: number,
@@ -93,10 +93,10 @@ async function readTreeHeight(
       const bytes = await pages.page(page);
       const kind = bytes[pageHeaderOffset(page)]!;
       if (kind === leafTablePage) return height;
-      if (kind !== interiorTablePage) throw pages.damage(page, `should belong to a table, and is of kind ${kind}`);
+      if (kind !== interiorTablePage) throw pages.damage(page, `expected a table page, found page type ${kind}`);
       page = readChildren(pages, page, bytes)[0]!;
     }
-    throw pages.damage(root, "is the root of a tree that has no end");
+    throw pages.damage(root, `the b-tree of this root is deeper than ${maxTreeDepth} levels`);
   } catch (error) {
     damaged(error);
     return null;
@@ -106,7 +106,7 @@ async function readTreeHeight(
 function readChildren(pages: DatabasePages, page: number, bytes: Buffer): number[] {
   const at = pageHeaderOffset(page);
   if (bytes[at] !== interiorTablePage) {
-    throw pages.damage(page, `should lead to rows of a table, and is of kind ${bytes[at]}`);
+    throw pages.damage(page, `expected a table interior page, found page type ${bytes[at]}`);
   }
   const count = bytes.readUInt16BE(at + 3);
   if (at + 12 + 2 * count > pages.header.usable) throw pages.damage(page, `has no room for ${count} entries`);
@@ -114,15 +114,15 @@ function readChildren(pages: DatabasePages, page: number, bytes: Buffer): number
   let spent = 0;
   for (let i = 0; i < count; i++) {
     const cell = bytes.readUInt16BE(at + 12 + 2 * i);
-    if (cell + 5 > pages.header.usable) throw pages.damage(page, `entry ${i} lies beyond its end`);
+    if (cell + 5 > pages.header.usable) throw pages.damage(page, `entry ${i} extends beyond the page`);
     children.push(bytes.readUInt32BE(cell));
-    // A page's number and a rowid, a varint of up to nine bytes.
+    // A cell is a page number and a rowid, a varint of up to nine bytes.
     let end = cell + 5;
     while (end < cell + 13 && bytes[end - 1]! >= 0x80) end++;
     spent += end - cell;
   }
-  const taken = takenBytes(bytes, 0, at, pages.header.usable);
-  if (taken >= 0 && taken !== spent) throw contradiction(pages, page, "entries", count, spent, taken);
+  const taken = usedCellBytes(bytes, 0, at, pages.header.usable);
+  if (taken >= 0 && taken !== spent) throw cellBytesMismatch(pages, page, "entries", count, spent, taken);
   children.push(bytes.readUInt32BE(at + 8));
   return children;
 }

@@ -1,7 +1,7 @@
 import type { SqliteHeader } from "./header.js";
 import { type SqliteRow, VarintReader } from "./row-reader.js";
 
-/** Bytes of content by serial type (file format, 2.1); from 12 on they follow from the number. */
+/** Content size by serial type (file format, 2.1); from 12 on the serial type encodes the size. */
 export const contentBytesBySerial = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] as const;
 
 export const SerialType = { null: 0, int64: 6, double: 7, zero: 8, one: 9, blob: 12, text: 13 } as const;
@@ -13,8 +13,8 @@ export const isBlob = (serial: number): boolean => serial >= 12 && (serial & 1) 
 export const isInteger = (serial: number): boolean => (serial >= 1 && serial <= 6) || serial === 8 || serial === 9;
 
 /**
- * A whole number of at most 48 bits, or one of 64 bits rounded to a double. Those of up to 32 bits, which most are, are
- * put together by hand: the calls of Buffer would look at their arguments first.
+ * Reads an integer; 64-bit values are rounded to a double. Sizes up to 32 bits are read without Buffer methods, which
+ * check their arguments.
  */
 export function readInteger(bytes: Buffer, at: number, serial: number): number {
   switch (serial) {
@@ -37,7 +37,7 @@ export function readInteger(bytes: Buffer, at: number, serial: number): number {
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 
-/** All values of a record; with `exact`, whole numbers come as bigints, which tells them from others. */
+/** Decodes all values of a record. `exact`: return integers as bigint, which distinguishes them from doubles. */
 export function decodeValues(row: SqliteRow, encoding: SqliteHeader["encoding"], exact = false): SqliteValue[] {
   const varint = new VarintReader();
   const { bytes, from, to } = row;

@@ -7,7 +7,7 @@ const headerBytes = 32;
 const frameHeader = 24;
 const magics = [0x377f0682, 0x377f0683];
 
-/** The running checksum of a log (file format, 4.2), over words of either byte order. */
+/** Cumulative checksum of a write-ahead log (file format, 4.2), over words of either byte order. */
 class WalChecksum {
   first = 0;
   second = 0;
@@ -31,11 +31,14 @@ class WalChecksum {
 }
 
 /**
- * The pages that a write-ahead log holds as of its last whole transaction (file format, section 4): what a program left
- * there that was not closed. Null where there is none. Nothing is written, neither to the log nor to the database.
- * @throws SqliteDamage where it is the log of other pages than the database has
+ * Reads the committed pages of a write-ahead log (file format, section 4) without a checkpoint: nothing is written. Null
+ * if there are none.
+ * @throws SqliteDamage if the page size differs from the database's
  */
-export async function readWal(file: SourceFile, { pageSize: ofDatabase }: SqliteHeader): Promise<PageOverlay | null> {
+export async function readWal(
+  file: SourceFile,
+  { pageSize: databasePageSize }: SqliteHeader,
+): Promise<PageOverlay | null> {
   const head = await file.read(0, headerBytes);
   if (head.length < headerBytes || !magics.includes(head.readUInt32BE(0))) return null;
   const pageSize = head.readUInt32BE(8);
@@ -49,7 +52,7 @@ export async function readWal(file: SourceFile, { pageSize: ofDatabase }: Sqlite
   const size = frameHeader + pageSize;
   for (let at = headerBytes; at + size <= file.size; at += size) {
     const frame = await file.read(at, size);
-    // A frame of an older run of the log has other salts: the log ends before it.
+    // Different salts: a leftover frame from before the last checkpoint, so the log ends here.
     if (frame.compare(head, 16, 24, 8, 16) !== 0) break;
     checksum.add(frame, 0, 8);
     checksum.add(frame, frameHeader, size);
@@ -62,6 +65,6 @@ export async function readWal(file: SourceFile, { pageSize: ofDatabase }: Sqlite
     pending.clear();
   }
   if (pageCount === 0) return null;
-  if (pageSize !== ofDatabase) throw pageSizeMismatch("the write-ahead log", pageSize, ofDatabase);
+  if (pageSize !== databasePageSize) throw pageSizeMismatch("the write-ahead log", pageSize, databasePageSize);
   return { file, positions, pageCount };
 }

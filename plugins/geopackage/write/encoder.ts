@@ -5,31 +5,30 @@ import { RecordEncoder } from "../sqlite/record-encoder.js";
 import { GeometryEncoder } from "./geometry-encoder.js";
 import { type DatetimeLosses, toStoredColumn } from "./stored-columns.js";
 
-/** Rows as records of SQLite, with what the indexes need to know of them. */
+/** Rows as SQLite records, with ids, boxes and statistics. */
 export interface GeoPackageChunk {
   readonly rows: number;
-  /** Record i is `records[offsets[i] … offsets[i+1]]`. */
+  /** Record `i` is `records[offsets[i] … offsets[i + 1]]`. */
   readonly records: Uint8Array;
   readonly offsets: Uint32Array;
-  /** Rowids that are asked for, and which rows ask; null where none does. */
+  /** Requested rowids, and 1 for rows that have one; null if no row has. */
   readonly ids: BigInt64Array | null;
-  readonly asks: Uint8Array | null;
-  /** Four sides a row: least x, least y, greatest x, greatest y; infinities the wrong way round for none. */
+  readonly hasRequestedId: Uint8Array | null;
+  /** Min x, min y, max x, max y of each row; min > max (infinities) if empty. */
   readonly boxes: Float64Array | null;
-  /** Geometries that are not null, and how many of them have heights and measures. */
+  /** Number of geometries that are not null, and how many of them have heights and measures. */
   readonly geometries: number;
   readonly withZ: number;
   readonly withM: number;
 }
 
-/** The rowids that the features ask for. */
-function requestedIds(ids: Column | null): Pick<GeoPackageChunk, "ids" | "asks"> {
-  if (ids?.type !== "int32" && ids?.type !== "int64") return { ids: null, asks: null };
+function requestedIds(ids: Column | null): Pick<GeoPackageChunk, "ids" | "hasRequestedId"> {
+  if (ids?.type !== "int32" && ids?.type !== "int64") return { ids: null, hasRequestedId: null };
   const values = ids.type === "int64" ? ids.values.slice() : BigInt64Array.from(ids.values, BigInt);
-  return { ids: values, asks: ids.presence.map((presence) => (presence === Presence.value ? 1 : 0)) };
+  return { ids: values, hasRequestedId: ids.presence.map((presence) => (presence === Presence.value ? 1 : 0)) };
 }
 
-/** How many geometries have a height, or a measure, anywhere. */
+/** Counts geometries in which any position has a height or measure. */
 function countWithDimension(batch: Batch, dimension: "z" | "m"): number {
   const { geometry } = batch;
   let count = 0;
@@ -64,11 +63,14 @@ export async function createEncoder(
   const design = designTable(layer, options);
   const hasGeometry = design.geometry !== null;
 
-  // Their room serves one batch after the other.
+  // Buffers are reused for each batch.
   const records = new RecordEncoder(hasGeometry);
   const geometry = new GeometryEncoder(design.srsId);
 
-  function tellTimes(name: string, { assumed, shifted, cut, beyond }: DatetimeLosses): void {
+  function reportDatetimeLosses(
+    name: string,
+    { assumedUtc: assumed, convertedToUtc: shifted, truncated: cut, outOfRange: beyond }: DatetimeLosses,
+  ): void {
     if (assumed > 0) context.reportLoss("zone-assumed", name, "a time without a zone was written as UTC", assumed);
     if (shifted > 0)
       context.reportLoss("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
@@ -77,7 +79,7 @@ export async function createEncoder(
       context.reportLoss("date-out-of-range", name, "a time beyond the year 9999 in UTC became null", beyond);
   }
 
-  function tellGeometries({ missingZ, missingM, notFinite }: GeometryEncoder): void {
+  function reportGeometryLosses({ missingZ, missingM, notFinite }: GeometryEncoder): void {
     if (missingZ > 0)
       context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
     if (missingM > 0)
@@ -91,9 +93,9 @@ export async function createEncoder(
     encode(batch) {
       const { length } = batch;
       const columns = batch.columns.map((column, c) => {
-        const costs: DatetimeLosses = { assumed: 0, shifted: 0, cut: 0, beyond: 0 };
-        const stored = toStoredColumn(column, costs);
-        tellTimes(batch.fields[c]!.name, costs);
+        const losses: DatetimeLosses = { assumedUtc: 0, convertedToUtc: 0, truncated: 0, outOfRange: 0 };
+        const stored = toStoredColumn(column, losses);
+        reportDatetimeLosses(batch.fields[c]!.name, losses);
         return stored;
       });
       records.begin(columns);
@@ -108,8 +110,8 @@ export async function createEncoder(
         records.add(row, blob);
         offsets[row + 1] = records.size;
       }
-      tellGeometries(geometry);
-      records.notNumbers.forEach((count, c) => {
+      reportGeometryLosses(geometry);
+      records.nanCounts.forEach((count, c) => {
         if (count > 0)
           context.reportLoss(
             "non-finite-value",

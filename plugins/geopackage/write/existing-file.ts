@@ -22,23 +22,22 @@ import { idChangedMessage, RowInserter } from "../sql/row-inserter.js";
 import { checkJournalName, openDatabase, runOrFail, toOutputError } from "../sql/session.js";
 import type { GeoPackageChunk } from "./encoder.js";
 
-/** What is added follows the version that the file says it is of. */
+/** The version of the existing file, which added tables follow. */
 function versionOf(database: Database): GeoPackageVersion {
   const version = Number(database.pragma("user_version", { simple: true }));
   return version >= geoPackageVersions["1.4"].userVersion ? "1.4" : "1.2";
 }
 
-/** A layer that rows are added to. */
 interface OpenLayer extends LayerStatistics {
   readonly table: string;
   readonly rows: RowInserter;
   geometries: number;
   withZ: number;
   withM: number;
-  /** Made in this run: its triggers come when its rows are there. */
+  /** The table if this run creates it: its triggers are created after its rows. */
   readonly created: TableDesign | null;
-  /** What the layer had besides its rows, to be made again when it was replaced. */
-  readonly kept: readonly PreservedObject[];
+  /** Indexes and triggers of a replaced layer, to be recreated. */
+  readonly preserved: readonly PreservedObject[];
 }
 
 interface PreservedObject {
@@ -48,14 +47,13 @@ interface PreservedObject {
 }
 
 interface ExistingTable {
-  /** The name as the schema spells it. */
+  /** The name as spelled in the schema. */
   readonly table: string;
   readonly geometryColumn: string | null;
 }
 
 /**
- * Adds to a GeoPackage, or replaces layers of it, in one transaction: whatever goes wrong, and whenever the process
- * dies, the file is as it was.
+ * Adds to a GeoPackage or replaces layers in one transaction: after an error or a crash the file is unchanged.
  */
 export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   private readonly layers: OpenLayer[] = [];
@@ -63,7 +61,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   private constructor(
     private readonly output: string,
     private readonly database: Database,
-    private readonly registrar: MetadataTables,
+    private readonly metadataTables: MetadataTables,
     private readonly foreignKeys: ForeignKeyCheck,
     private readonly options: WriteOptions,
     private readonly context: WriteContext,
@@ -84,13 +82,16 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       const database = openDatabase(path, loadNativeSqlite());
       try {
         database.exec("BEGIN IMMEDIATE");
-        const registrar = new MetadataTables(database, versionOf(database), context.now);
-        if (!registrar.has("gpkg_contents") || !registrar.has("gpkg_spatial_ref_sys")) {
-          throw createError("unsupported", { source: sink.name, reason: "it is no GeoPackage that could be added to" });
+        const metadataTables = new MetadataTables(database, versionOf(database), context.now);
+        if (!metadataTables.has("gpkg_contents") || !metadataTables.has("gpkg_spatial_ref_sys")) {
+          throw createError("unsupported", {
+            source: sink.name,
+            reason: "it is not a GeoPackage: it has no gpkg_contents or gpkg_spatial_ref_sys",
+          });
         }
         const tables = designs.map(({ table }) => table);
         const foreignKeys = new ForeignKeyCheck(database, tables);
-        const file = new ExistingFileWriter(sink.name, database, registrar, foreignKeys, options, context);
+        const file = new ExistingFileWriter(sink.name, database, metadataTables, foreignKeys, options, context);
         designs.forEach((design, index) => {
           file.layers.push(file.prepare(design, systems[index]!, mode, targets[index]!));
         });
@@ -102,7 +103,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     });
   }
 
-  /** The table of this name, in whatever case. */
+  /** Finds a table, ignoring case. */
   private find(name: string): ExistingTable | null {
     const { database } = this;
     type Named = { readonly name: string; readonly type: string };
@@ -113,10 +114,10 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       .get(name);
     if (!found) return null;
     if (found.type === "view") {
-      const reason = `"${found.name}" is a view, which nothing can be added to`;
+      const reason = `"${found.name}" is a view, which cannot be written to`;
       throw createError("unsupported", { source: this.output, reason });
     }
-    const column = this.registrar.has("gpkg_geometry_columns")
+    const column = this.metadataTables.has("gpkg_geometry_columns")
       ? database
           .prepare<[string], { column_name: string }>(
             "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ? COLLATE NOCASE",
@@ -134,37 +135,37 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   ): OpenLayer {
     const existing = this.find(design.table);
     if (existing && mode === "append") {
-      this.tellKept(existing.table, target.metadata ?? {});
+      this.reportKeptMetadata(existing.table, target.metadata ?? {});
       return this.add(design, existing);
     }
-    const kept = existing ? this.keep(existing.table) : [];
+    const kept = existing ? this.readPreservedObjects(existing.table) : [];
     const metadata = existing
-      ? mergeMetadata(target.metadata ?? {}, this.registrar.metadataOf(existing.table))
+      ? mergeMetadata(target.metadata ?? {}, this.metadataTables.metadataOf(existing.table))
       : target.metadata;
-    if (existing) this.registrar.removeLayer(existing.table, existing.geometryColumn);
+    if (existing) this.metadataTables.removeLayer(existing.table, existing.geometryColumn);
     const named = existing ? { ...design, table: existing.table } : design;
-    const srsId = system ? this.registrar.idOf(system) : design.srsId;
-    this.registrar.addLayer(named, srsId, existing?.table ?? target.name, metadata);
-    if (this.options.index) this.registrar.addIndex(named);
+    const srsId = system ? this.metadataTables.idOf(system) : design.srsId;
+    this.metadataTables.addLayer(named, srsId, existing?.table ?? target.name, metadata);
+    if (this.options.index) this.metadataTables.addIndex(named);
     const { table, fid, geometry, fields } = named;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
     const rtree = geometry && this.options.index ? rtreeName({ table, column: geometry.column }) : null;
-    return this.opened(named.table, columns, rtree, geometry ? srsId : null, named, kept);
+    return this.createOpenLayer(named.table, columns, rtree, geometry ? srsId : null, named, kept);
   }
 
-  /** A layer that rows are added to goes on saying of itself what it says. */
-  private tellKept(table: string, added: LayerMetadata): void {
-    const there = this.registrar.metadataOf(table);
+  /** Reports metadata of the input that differs: appending keeps the metadata of the layer. */
+  private reportKeptMetadata(table: string, added: LayerMetadata): void {
+    const there = this.metadataTables.metadataOf(table);
     const differ = (Object.keys(added) as MetadataTerm[]).filter(
       (term) => JSON.stringify(added[term]) !== JSON.stringify(there[term]),
     );
     if (differ.length === 0) return;
     const words = differ.map((term) => metadataTerms[term]).join(", ");
-    const example = `"${table}" keeps what it says of itself, and the input says otherwise: ${words}`;
+    const example = `"${table}" keeps its metadata, and the input's differs: ${words}`;
     this.context.reportLoss("metadata-left-out", undefined, example);
   }
 
-  private opened(
+  private createOpenLayer(
     table: string,
     columns: readonly string[],
     rtree: string | null,
@@ -174,11 +175,11 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   ): OpenLayer {
     const rows = new RowInserter(this.database, { output: this.output, table, columns, rtree, srsId });
     const box = Float64Array.of(Infinity, Infinity, -Infinity, -Infinity);
-    return { table, rows, created, kept, geometries: 0, withZ: 0, withM: 0, box };
+    return { table, rows, created, preserved: kept, geometries: 0, withZ: 0, withM: 0, box };
   }
 
-  /** Indexes and triggers of others: those that keep the R-tree or count features are recreated. */
-  private keep(table: string): PreservedObject[] {
+  /** Indexes and triggers of other programs; those for the R-tree and feature counts are generated. */
+  private readPreservedObjects(table: string): PreservedObject[] {
     const all = this.database
       .prepare<[string], PreservedObject>(
         "SELECT type, name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL",
@@ -187,16 +188,16 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     return all.filter(({ name }) => !/^(rtree_|trigger_(insert|delete)_feature_count_)/i.test(name));
   }
 
-  /** Makes a layer that is there ready for more rows: with columns for the fields that it lacks. */
+  /** Prepares an existing layer for appending: adds columns for new fields. */
   private add(design: TableDesign, { table, geometryColumn }: ExistingTable): OpenLayer {
-    const { database, registrar } = this;
+    const { database, metadataTables } = this;
     type Column = { readonly name: string; readonly type: string; readonly pk: bigint };
     const columns = database.pragma(`table_info(${quoteIdentifier(table)})`) as Column[];
     const keys = columns.filter((column) => Number(column.pk) > 0);
     const key = keys.length === 1 && keys[0]!.type.toUpperCase() === "INTEGER" ? keys[0]!.name : "rowid";
     const geometry = geometryColumn ?? columns.find((column) => isGeometryType(column.type))?.name ?? null;
     if (design.geometry && geometry === null) {
-      const reason = `"${table}" is a table without geometry, and what is to be added has one`;
+      const reason = `"${table}" is a table without a geometry column, but the input has geometries`;
       throw createError("unsupported", { source: this.output, place: { layer: table }, reason });
     }
     const known = new Map(columns.map((column) => [column.name.toLowerCase(), column.name]));
@@ -208,26 +209,33 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
         throw createError("unsupported", { source: this.output, place: { layer: table }, reason });
       }
       database.exec(`ALTER TABLE ${quoteIdentifier(table)} ADD COLUMN ${columnSql(name, type)}`);
-      registrar.describe(table, name, type);
+      metadataTables.describeType(table, name, type);
       return name;
     });
     const srsId = geometry === null ? null : this.widenType(design, table, geometry);
     const places = [key, ...(design.geometry ? [geometry!] : []), ...names];
-    return this.opened(table, places, this.untriggered(table, geometry), design.geometry ? srsId : null, null, []);
+    return this.createOpenLayer(
+      table,
+      places,
+      this.rtreeWithoutTrigger(table, geometry),
+      design.geometry ? srsId : null,
+      null,
+      [],
+    );
   }
 
-  /** The R-tree of a table, where there is one and no trigger fills it. */
-  private untriggered(table: string, geometry: string | null): string | null {
+  /** The R-tree of a table if there is one and no trigger updates it. */
+  private rtreeWithoutTrigger(table: string, geometry: string | null): string | null {
     if (geometry === null) return null;
     const rtree = rtreeName({ table, column: geometry });
-    if (!this.registrar.has(rtree)) return null;
+    if (!this.metadataTables.has(rtree)) return null;
     const trigger = this.database
       .prepare("SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ? COLLATE NOCASE")
       .get(`${rtree}_insert`);
     return trigger === undefined ? rtree : null;
   }
 
-  /** Lets a layer hold other kinds of geometry than it says so far. @returns the id of its system */
+  /** Widens the geometry type of a layer if needed. @returns its srs_id */
   private widenType({ geometry }: TableDesign, table: string, column: string): number | null {
     const { database } = this;
     const row = database
@@ -237,12 +245,13 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       .get(table);
     if (!row) return null;
     const declared = row.geometry_type_name.toUpperCase();
-    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type) this.declareAny(table, column, declared);
+    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type)
+      this.declareAsGeometry(table, column, declared);
     return Number(row.srs_id);
   }
 
-  /** Declares a geometry column for any geometry, in the schema too, which has to say the same (Requirement 31). */
-  private declareAny(table: string, column: string, declared: string): void {
+  /** Declares a geometry column as GEOMETRY, also in the schema, which must agree (Requirement 31). */
+  private declareAsGeometry(table: string, column: string, declared: string): void {
     const { database } = this;
     database
       .prepare("UPDATE gpkg_geometry_columns SET geometry_type_name = 'GEOMETRY' WHERE table_name = ? COLLATE NOCASE")
@@ -252,7 +261,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       .get(table);
     const sql = entry && replaceColumnType(entry.sql, column, "GEOMETRY");
     if (sql) {
-      // What a column holds does not change with its name of a type (SQLite, "Making Other Kinds Of Table Schema Changes").
+      // Changing the declared type does not change stored values (SQLite, "Making Other Kinds Of Table Schema Changes").
       const [{ schema_version: version }] = database.pragma("schema_version") as [{ schema_version: bigint }];
       database.unsafeMode(true);
       database.pragma("writable_schema = ON");
@@ -261,7 +270,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       database.pragma("writable_schema = OFF");
       database.unsafeMode(false);
     }
-    const example = `"${table}" was for ${declared}, and is for any geometry now`;
+    const example = `the geometry type of "${table}" changed from ${declared} to GEOMETRY`;
     this.context.reportNotice("geometry-type-widened", undefined, example);
   }
 
@@ -280,15 +289,15 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   finish(): Promise<void> {
     return runOrFail(this.output, () => {
       for (const layer of this.layers) {
-        this.registrar.note(layer.table, layer, layer.created !== null);
-        if (layer.created && this.options.index) this.registrar.addTriggers(layer.created);
-        for (const kept of layer.kept) this.restore(kept);
+        this.metadataTables.updateStatistics(layer.table, layer, layer.created !== null);
+        if (layer.created && this.options.index) this.metadataTables.addTriggers(layer.created);
+        for (const kept of layer.preserved) this.restore(kept);
       }
       this.foreignKeys.check(this.output);
     });
   }
 
-  /** Makes an index or trigger again; it may speak of columns that the layer no longer has. */
+  /** Recreates an index or trigger, which may refer to columns that no longer exist. */
   private restore({ type, name, sql }: PreservedObject): void {
     try {
       this.database.exec(sql);
@@ -317,7 +326,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   }
 }
 
-/** What a layer says of itself after it was replaced: what the input says, and what it leaves open as it was. */
+/** Metadata of a replaced layer: the input's, completed with that from before. */
 function mergeMetadata(said: LayerMetadata, before: LayerMetadata): LayerMetadata {
   const { columns = [] } = said;
   const described = new Set(columns.map(({ column }) => column));

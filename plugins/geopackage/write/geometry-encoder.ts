@@ -9,10 +9,10 @@ const envelopeFlag = 1 << 1;
 const emptyFlag = 1 << 4;
 const envelopeBytes = 32;
 
-/** Least x, least y, greatest x, greatest y; the wrong way round where there is no position. */
+/** Min x, min y, max x, max y; min > max if empty. */
 export type Box = Float64Array;
 
-/** Widens the box by the positions of feature i, members of collections too. @returns whether all are finite */
+/** Widens the box by the positions of feature `i` and its members. @returns whether all are finite */
 function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
   if (column.boxes && !column.members) {
     for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
@@ -29,7 +29,7 @@ function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
   for (let k = 2 * from; k < 2 * to; k += 2) {
     const x = xy[k]!;
     const y = xy[k + 1]!;
-    // A number minus itself is 0 unless it is NaN or infinite.
+    // x - x is 0 unless x is NaN or infinite.
     sum += x + y - (x + y);
     if (x < minX) minX = x;
     if (y < minY) minY = y;
@@ -47,28 +47,28 @@ function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
   return true;
 }
 
-/** Writes geometries as blobs (OGC 12-128r19, 2.1.3): with an envelope of x and y, but for points and empty ones. */
+/** Encodes geometry blobs (OGC 12-128r19, 2.1.3), with an XY envelope except for points and empty geometries. */
 export class GeometryEncoder {
-  /** The blob of a point of two numbers, whose coordinates alone change. */
+  /** Reused blob of an XY point. */
   private readonly point: GeometryBlob;
   private readonly pointView: DataView;
   private readonly wkb = new WkbWriter();
-  /** The box of the geometry encoded last. */
+  /** The box of the last geometry encoded. */
   readonly box: Box = new Float64Array(4);
   private readonly blob = { bytes: new Uint8Array() as Uint8Array, length: 0 };
-  /** Geometries that have a position that is no number, and became null. */
+  /** Geometries with NaN or infinite coordinates, which became null. */
   notFinite = 0;
 
   constructor(private readonly srsId: number) {
     const bytes = Buffer.alloc(headerBytes + 21);
-    this.putHead(bytes, littleEndianFlag);
+    this.writeHeader(bytes, littleEndianFlag);
     bytes[headerBytes] = 1;
     bytes.writeUInt32LE(Kind.Point, headerBytes + 1);
     this.point = { bytes, length: bytes.length };
     this.pointView = dataViewOf(bytes);
   }
 
-  /** Counts from the start again. */
+  /** Resets the counters. */
   begin(): void {
     this.notFinite = 0;
     this.wkb.missingZ = 0;
@@ -83,12 +83,11 @@ export class GeometryEncoder {
     return this.wkb.missingM;
   }
 
-  /** Whether the box is of a place at all. */
   get hasBox(): boolean {
     return this.box[0]! <= this.box[2]!;
   }
 
-  /** The blob of feature i, good until the next call; null for a null geometry. */
+  /** The blob of feature `i`, valid until the next call; null for a null geometry. */
   encode(column: GeometryColumn, i: number): GeometryBlob | null {
     const { box } = this;
     this.clearBox();
@@ -99,11 +98,11 @@ export class GeometryEncoder {
       this.clearBox();
       return null;
     }
-    if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.plainPoint();
+    if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.encodePlainPoint();
     const isEmpty = !this.hasBox;
     const hasEnvelope = kind !== Kind.Point && !isEmpty;
     const bytes = this.wkb.write(column, i, headerBytes + (hasEnvelope ? envelopeBytes : 0));
-    this.putHead(bytes, littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0));
+    this.writeHeader(bytes, littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0));
     if (hasEnvelope) {
       bytes.writeDoubleLE(box[0]!, headerBytes);
       bytes.writeDoubleLE(box[2]!, headerBytes + 8);
@@ -123,7 +122,7 @@ export class GeometryEncoder {
     box[3] = -Infinity;
   }
 
-  private putHead(bytes: Uint8Array, flags: number): void {
+  private writeHeader(bytes: Uint8Array, flags: number): void {
     bytes[0] = letterG;
     bytes[1] = letterP;
     bytes[2] = 0;
@@ -131,8 +130,8 @@ export class GeometryEncoder {
     for (let n = 0; n < 4; n++) bytes[4 + n] = this.srsId >> (8 * n);
   }
 
-  /** A point of two numbers, which is all that its box says: what most layers consist of. */
-  private plainPoint(): GeometryBlob {
+  /** Fast path for XY points, whose box is their position. */
+  private encodePlainPoint(): GeometryBlob {
     const { pointView, box } = this;
     pointView.setFloat64(headerBytes + 5, box[0]!, true);
     pointView.setFloat64(headerBytes + 13, box[1]!, true);

@@ -24,7 +24,6 @@ import type { GeoPackageChunk } from "./encoder.js";
 
 const pageSize = 4096;
 
-/** What is known of a layer that is being written. */
 class LayerState implements LayerStatistics {
   geometries = 0;
   withZ = 0;
@@ -32,13 +31,13 @@ class LayerState implements LayerStatistics {
   readonly box = Float64Array.of(Infinity, Infinity, -Infinity, -Infinity);
   rows: TableBuilder | null = null;
   rtree: RtreeBuilder | null = null;
-  /** What the R-tree's root is to be, once its other nodes are written. */
+  /** Content of the R-tree's root node, known after all other nodes. */
   rtreeRoot: Buffer | null = null;
-  /** Rows go in one by one, since their ids are in no order. */
-  inserts: RowInserter | null = null;
+  /** Inserts rows by SQL, once ids no longer ascend. */
+  inserter: RowInserter | null = null;
   started = false;
-  /** Whether there is a row yet; the id of the last one is in `high` and `low`. */
-  any = false;
+  /** Whether there is a row; `high` and `low` are the id of the last one. */
+  hasRows = false;
   high = 0;
   low = 0;
 
@@ -49,7 +48,7 @@ class LayerState implements LayerStatistics {
     return geometry && rtreeName({ table, column: geometry.column });
   }
 
-  note(chunk: GeoPackageChunk): void {
+  addStatistics(chunk: GeoPackageChunk): void {
     this.geometries += chunk.geometries;
     this.withZ += chunk.withZ;
     this.withM += chunk.withM;
@@ -59,15 +58,15 @@ class LayerState implements LayerStatistics {
 }
 
 /**
- * Writes a new GeoPackage. SQLite makes the schema and says at the end what the layers turned out to be; the rows
- * themselves are put into pages as they come, by ascending ids, and the R-trees are packed.
+ * Writes a new GeoPackage. SQLite writes the schema and the metadata; rows with ascending ids are written directly as
+ * b-tree pages, and R-trees are bulk-loaded, which is many times faster than SQL.
  */
 export class NewFileWriter implements Assembler<GeoPackageChunk> {
   private readonly layers: readonly LayerState[];
   private pages: PageWriter | null = null;
   private database: Database | null = null;
   private roots = new Map<string, number>();
-  private scratches = 0;
+  private scratchFiles = 0;
 
   private constructor(
     private readonly output: string,
@@ -89,15 +88,15 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     if (path === null) throw createError("output-not-stream", { format: "geopackage" });
     const designs = targets.map((target) => designTable(target, options));
     const file = new NewFileWriter(sink.name, path, designs, options, context);
-    await runOrFail(sink.name, () => file.initialise(targets));
+    await runOrFail(sink.name, () => file.initialize(targets));
     return file;
   }
 
-  private get registrar(): MetadataTables {
+  private get metadataTables(): MetadataTables {
     return new MetadataTables(this.database!, this.options.version as GeoPackageVersion, this.context.now);
   }
 
-  private async initialise(targets: readonly TargetLayer[]): Promise<void> {
+  private async initialize(targets: readonly TargetLayer[]): Promise<void> {
     const { context } = this;
     const systems = new Map<number, Awaited<ReturnType<typeof createSrsRecord>>>();
     for (const { design } of this.layers) {
@@ -106,12 +105,12 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     const wgs84 = await createSrsRecord(context.crs.wgs84, 4326, context);
     const database = await this.openDatabase(() => `page_size = ${pageSize}`);
     database.exec("BEGIN");
-    const { registrar } = this;
-    registrar.initialise(wgs84);
-    for (const system of systems.values()) registrar.addSystem(system);
+    const { metadataTables } = this;
+    metadataTables.initialize(wgs84);
+    for (const system of systems.values()) metadataTables.addSystem(system);
     this.layers.forEach(({ design }, index) => {
-      registrar.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
-      if (this.options.index) registrar.addIndex(design);
+      metadataTables.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
+      if (this.options.index) metadataTables.addIndex(design);
     });
     database.exec("COMMIT");
     type Entry = { readonly name: string; readonly rootpage: bigint };
@@ -124,7 +123,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     const database = openDatabase(this.path, await loadSqlite());
     this.database = database;
     if (first) database.pragma(first());
-    // The host removes the file when anything fails, and syncs it when nothing does.
+    // Durability is not needed: the host removes the file after an error, and syncs it at the end.
     for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE"]) {
       database.pragma(setting);
     }
@@ -141,7 +140,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     const database = this.database ?? (await this.openDatabase());
     if (database.inTransaction) database.exec("COMMIT");
     const [{ page_count: count }] = database.pragma("page_count") as [{ page_count: bigint }];
-    for (const layer of this.layers) layer.inserts = null;
+    for (const layer of this.layers) layer.inserter = null;
     this.closeDatabase();
     this.pages = new PageWriter(this.path, pageSize, Number(count));
     return this.pages;
@@ -150,35 +149,39 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
   append(chunk: GeoPackageChunk, index: number): Promise<void> {
     return runOrFail(this.output, async () => {
       const layer = this.layers[index]!;
-      layer.note(chunk);
+      layer.addStatistics(chunk);
       const done = layer.started && !layer.rows ? 0 : await this.addOrdered(layer, chunk);
-      if (done < chunk.rows) await this.addOthers(layer, chunk, done);
+      if (done < chunk.rows) await this.insertUnordered(layer, chunk, done);
     });
   }
 
-  /** Puts rows into pages as long as their ids ascend. @returns how many */
+  /** Writes rows as pages as long as ids ascend. @returns how many */
   private async addOrdered(layer: LayerState, chunk: GeoPackageChunk): Promise<number> {
     const pages = await this.openPages();
     if (!layer.started) this.start(layer, pages);
-    const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const { records, offsets, ids, hasRequestedId, boxes, rows } = chunk;
     const halves = ids && int32HalvesOf(ids);
     for (let row = 0; row < rows; row++) {
-      const asked = halves !== null && asks![row] === 1;
-      if (!(asked ? this.askedId(layer, halves[2 * row + 1]!, halves[2 * row]! >>> 0) : this.nextId(layer))) return row;
+      const isRequested = halves !== null && hasRequestedId![row] === 1;
+      if (
+        !(isRequested
+          ? this.useRequestedId(layer, halves[2 * row + 1]!, halves[2 * row]! >>> 0)
+          : this.useNextId(layer))
+      )
+        return row;
       const { high, low } = layer;
       layer.rows!.add(high, low, records, offsets[row]!, offsets[row + 1]!);
       const box = 4 * row;
       if (layer.rtree && boxes && boxes[box]! <= boxes[box + 2]!) {
-        if (layer.rtree.isFull) await layer.rtree.spill(() => this.scratch());
+        if (layer.rtree.isFull) await layer.rtree.spill(() => this.createScratchFile());
         layer.rtree.add(high, low, boxes, box);
       }
     }
     return rows;
   }
 
-  /** A temporary file, for what an index has that does not fit into memory. */
-  private async scratch(): Promise<ScratchFile> {
-    return new ScratchFile(this.output, await this.context.createTemporaryPath(`rtree-${this.scratches++}`));
+  private async createScratchFile(): Promise<ScratchFile> {
+    return new ScratchFile(this.output, await this.context.createTemporaryPath(`rtree-${this.scratchFiles++}`));
   }
 
   private start(layer: LayerState, pages: PageWriter): void {
@@ -195,24 +198,23 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     layer.rtree = new RtreeBuilder(tables, layer.design.extent);
   }
 
-  /** Moves on to the next id. */
-  private nextId(layer: LayerState): true {
+  private useNextId(layer: LayerState): true {
     layer.low = (layer.low + 1) >>> 0;
     if (layer.low === 0) layer.high++;
-    layer.any = true;
+    layer.hasRows = true;
     return true;
   }
 
-  /** Moves on to the id that is asked for, in two halves. @returns false where it is not beyond the last */
-  private askedId(layer: LayerState, high: number, low: number): boolean {
-    if (layer.any && (high < layer.high || (high === layer.high && low <= layer.low))) return false;
+  /** Sets the id of the next row. @returns false if it is not greater than the last */
+  private useRequestedId(layer: LayerState, high: number, low: number): boolean {
+    if (layer.hasRows && (high < layer.high || (high === layer.high && low <= layer.low))) return false;
     layer.high = high;
     layer.low = low;
-    layer.any = true;
+    layer.hasRows = true;
     return true;
   }
 
-  /** Completes the trees of every layer so far. */
+  /** Completes the b-trees and R-trees of all layers. */
   private async endPages(): Promise<void> {
     const { pages } = this;
     if (!pages) return;
@@ -228,18 +230,18 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     await pages.close();
   }
 
-  /** Rows whose ids are in no order go in one by one. */
-  private async addOthers(layer: LayerState, chunk: GeoPackageChunk, first: number): Promise<void> {
+  /** Inserts rows whose ids do not ascend by SQL. */
+  private async insertUnordered(layer: LayerState, chunk: GeoPackageChunk, first: number): Promise<void> {
     await this.endPages();
     const database = this.database ?? (await this.openDatabase());
     this.putRoots();
     if (!database.inTransaction) database.exec("BEGIN");
-    layer.inserts ??= this.insertsInto(layer);
-    const renumbered = layer.inserts.add(chunk, first);
+    layer.inserter ??= this.createInserter(layer);
+    const renumbered = layer.inserter.add(chunk, first);
     if (renumbered > 0) this.context.reportLoss("id-changed", undefined, idChangedMessage, renumbered);
   }
 
-  private insertsInto({ design, rtreeName: name }: LayerState): RowInserter {
+  private createInserter({ design, rtreeName: name }: LayerState): RowInserter {
     const { table, fid, geometry, fields } = design;
     const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
     const { output } = this;
@@ -247,7 +249,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     return new RowInserter(this.database!, { output, table, columns, rtree, srsId: null });
   }
 
-  /** The root of an R-tree is the first node, and known last. */
+  /** Writes the root nodes of the R-trees, which are known last. */
   private putRoots(): void {
     const database = this.database!;
     for (const layer of this.layers) {
@@ -267,20 +269,20 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       const database = this.database ?? (await this.openDatabase());
       if (!database.inTransaction) database.exec("BEGIN");
       this.putRoots();
-      const { registrar } = this;
+      const { metadataTables } = this;
       for (const layer of this.layers) {
         const { table, fid } = layer.design;
-        registrar.note(table, layer, true);
-        if (this.options.index) registrar.addTriggers(layer.design);
+        metadataTables.updateStatistics(table, layer, true);
+        if (this.options.index) metadataTables.addTriggers(layer.design);
         const id = quoteIdentifier(fid);
-        // AUTOINCREMENT goes on from here (file format, 2.6.2). In this order only the last page is read, not all.
+        // AUTOINCREMENT continues from here (file format, 2.6.2). ORDER BY … LIMIT 1 reads only the last page.
         database.prepare("DELETE FROM sqlite_sequence WHERE name = ?").run(table);
         database
           .prepare(
             `INSERT INTO sqlite_sequence SELECT ?, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
           )
           .run(table);
-        layer.inserts = null;
+        layer.inserter = null;
       }
       database.exec("COMMIT");
       this.closeDatabase();

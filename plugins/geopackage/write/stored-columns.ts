@@ -1,15 +1,15 @@
 import { BytesBuilder, type BytesColumn, type Column, Presence } from "../../../src/model/index.js";
 
-/** What became of values that the standard wants in one form only. */
+/** Numbers of datetimes changed to the form that the standard requires. */
 export interface DatetimeLosses {
-  /** Had no offset from UTC, and were written as if in UTC. */
-  assumed: number;
-  /** Were in another offset, and are the same instant in UTC. */
-  shifted: number;
-  /** Had more than milliseconds. */
-  cut: number;
-  /** Are beyond the year 9999 in UTC, and became null. */
-  beyond: number;
+  /** Without an offset, written as UTC. */
+  assumedUtc: number;
+  /** With another offset, converted to UTC. */
+  convertedToUtc: number;
+  /** Truncated to milliseconds. */
+  truncated: number;
+  /** Beyond the year 9999 in UTC, replaced by null. */
+  outOfRange: number;
 }
 
 const datetimePattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/;
@@ -17,30 +17,29 @@ const canonicalBytes = 24;
 const letterZ = 0x5a;
 const point = 0x2e;
 
-/** A datetime as Table 1 of OGC 12-128r19 has it: in UTC, with milliseconds; null where it has no place there. */
-function toUtc(text: string, costs: DatetimeLosses): string | null {
+/** Converts a datetime to UTC with milliseconds (OGC 12-128r19, Table 1); null if it is out of range. */
+function toUtc(text: string, losses: DatetimeLosses): string | null {
   const found = datetimePattern.exec(text);
   if (!found) return text;
   const [, whole, fraction = "", offset] = found;
   const isCut = /[1-9]/.test(fraction.slice(3));
   const millis = fraction.slice(0, 3).padEnd(3, "0");
-  if (offset === undefined) costs.assumed++;
+  if (offset === undefined) losses.assumedUtc++;
   if (offset === undefined || offset === "Z" || offset === "+00:00") {
-    if (isCut) costs.cut++;
+    if (isCut) losses.truncated++;
     return `${whole}.${millis}Z`;
   }
   const moment = new Date(`${whole}.${millis}${offset}`);
   const shifted = Number.isNaN(moment.getTime()) ? null : moment.toISOString();
   if (shifted === null || shifted.length !== canonicalBytes) {
-    costs.beyond++;
+    losses.outOfRange++;
     return null;
   }
-  if (isCut) costs.cut++;
-  costs.shifted++;
+  if (isCut) losses.truncated++;
+  losses.convertedToUtc++;
   return shifted;
 }
 
-/** The column as it is stored. */
 export function toStoredColumn(column: Column, costs: DatetimeLosses): Column {
   return column.type === "datetime" ? toStoredDatetimes(column as BytesColumn, costs) : column;
 }

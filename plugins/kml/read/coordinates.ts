@@ -70,7 +70,7 @@ export interface CoordinateRepairs {
   /** Positions of more than three numbers, of which the first three were used. */
   surplus: number;
   /** Positions with wrong separators. */
-  sloppy: number;
+  separatorRepairs: number;
 }
 
 /** Longer chains of numbers with commas have no meaning. */
@@ -115,7 +115,7 @@ export class CoordinateParser {
       const { length } = this;
       if (length === 2 || length === 3) {
         // With one blank after two commas, "1, 2,3" may have lost its latitude, and "2,3" may be the next position.
-        if (this.gaps.length > 0 && this.gaps.length < length - 1) this.repairs.sloppy++;
+        if (this.gaps.length > 0 && this.gaps.length < length - 1) this.repairs.separatorRepairs++;
         this.positions.add(this.chain[0]!, this.chain[1]!, length === 3 ? this.chain[2]! : Number.NaN);
       } else if (length === 1) {
         lonely++;
@@ -124,7 +124,7 @@ export class CoordinateParser {
         this.lonely[lonely - 1] = this.chain[0]!;
       } else if (!this.divideChain()) return `${length} consecutive numbers that cannot be divided into positions`;
     }
-    return lonely === 0 ? null : this.finishLonely(lonely, this.positions.count - first);
+    return lonely === 0 ? null : this.finishSingleNumbers(lonely, this.positions.count - first);
   }
 
   /**
@@ -174,9 +174,9 @@ export class CoordinateParser {
   private readonly lonely = new Float64Array(3);
 
   /** Ends a text of numbers without commas: they are one position if nothing else precedes. */
-  private finishLonely(count: number, others: number): string | null {
+  private finishSingleNumbers(count: number, others: number): string | null {
     if (count === 1 || others > 0) return "a position of one number";
-    this.repairs.sloppy++;
+    this.repairs.separatorRepairs++;
     this.positions.add(this.lonely[0]!, this.lonely[1]!, count === 3 ? this.lonely[2]! : Number.NaN);
     return null;
   }
@@ -186,7 +186,7 @@ export class CoordinateParser {
     for (; i < to; i++) {
       const sort = byteClasses[bytes[i]!]!;
       if (sort === ByteClass.space) continue;
-      if (sort === ByteClass.comma || sort === ByteClass.separator) this.repairs.sloppy++;
+      if (sort === ByteClass.comma || sort === ByteClass.separator) this.repairs.separatorRepairs++;
       // A no-break space, as word processors insert it.
       else if (bytes[i] === 0xc2 && bytes[i + 1] === 0xa0) i++;
       else break;
@@ -213,7 +213,7 @@ export class CoordinateParser {
       // The number after such a comma may be of another position, whose longitude is missing.
       if (next > i && !isParted) {
         isParted = true;
-        this.repairs.sloppy++;
+        this.repairs.separatorRepairs++;
       }
       next++;
       const afterComma = next;
@@ -230,7 +230,7 @@ export class CoordinateParser {
     const isBreak = next >= to || bytes[next] === 0xc2 || byteClasses[bytes[next]!] === ByteClass.separator;
     // A second comma may separate positions, but cannot replace a latitude.
     if (!isBreak && !(bytes[next] === 44 && this.length > 1)) return -1 - next;
-    this.repairs.sloppy++;
+    this.repairs.separatorRepairs++;
     return afterComma;
   }
 
@@ -247,7 +247,7 @@ export class CoordinateParser {
     const { length, gaps } = this;
     const ends = [...gaps, length];
     if (gaps.length > 0 && ends.every((end, n) => end - (ends[n - 1] ?? 0) === 2 || end - (ends[n - 1] ?? 0) === 3)) {
-      this.repairs.sloppy++;
+      this.repairs.separatorRepairs++;
       for (const [n, end] of ends.entries()) this.addPart(ends[n - 1] ?? 0, end);
       return true;
     }
@@ -260,7 +260,7 @@ export class CoordinateParser {
     const size = length % 3 === 0 ? 3 : 2;
     // Six numbers may be two positions or three; with heights of one size, and longitudes that fit, they are two.
     if (length % size !== 0 || (length % 6 === 0 && !this.fits(3))) return false;
-    this.repairs.sloppy++;
+    this.repairs.separatorRepairs++;
     for (let n = 0; n < length; n += size) this.addPart(n, n + size);
     return true;
   }

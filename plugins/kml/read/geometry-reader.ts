@@ -91,7 +91,7 @@ export function replayOf(code: number, parent: number): number {
 
 /** Reads the geometries of a feature, their altitude modes and flags, and the boxes of overlays. */
 export class GeometryReader {
-  private readonly repairs: CoordinateRepairs = { surplus: 0, sloppy: 0 };
+  private readonly repairs: CoordinateRepairs = { surplus: 0, separatorRepairs: 0 };
   private readonly coordinates: CoordinateParser;
   private readonly tracks = new TrackReader();
   private ringFrom = 0;
@@ -366,12 +366,12 @@ export class GeometryReader {
     };
     notice("line-of-one-point", "a line or track of a single position became a point", singles);
     notice("ring-closed", "a ring that did not end where it began was closed", closed);
-    if (repairs.sloppy + repairs.surplus === 0) return;
+    if (repairs.separatorRepairs + repairs.surplus === 0) return;
     const sloppy = "coordinates with other separators than the commas and blanks of KML were read all the same";
-    notice("coordinates-repaired", sloppy, repairs.sloppy);
+    notice("coordinates-repaired", sloppy, repairs.separatorRepairs);
     const surplus = "a position had more than three numbers, or a point more than one position; the first were used";
     notice("extra-coordinates", surplus, repairs.surplus);
-    repairs.sloppy = 0;
+    repairs.separatorRepairs = 0;
     repairs.surplus = 0;
   }
 }

@@ -440,7 +440,7 @@ export class DocumentScanner implements DocumentVisitor {
     });
     const ids = layer.fields.ids(schemaName);
     const summary = {
-      ...layer.summariser.summary(),
+      ...layer.summarizer.summary(),
       fields: layer.fields.summaries(fields),
       idType: ids?.type ?? null,
       maxIdBytes: layer.fields.longestId(ids),

@@ -50,7 +50,7 @@ export interface LayerPlan {
 /** Collects statistics of the features of one layer. */
 export class LayerScan {
   readonly fields: FieldScan;
-  readonly summariser = new Summarizer(false);
+  readonly summarizer = new Summarizer(false);
   readonly splits: KmlSplit[] = [];
   private readonly geometry = new GeometryBuilder();
   private waiting = 0;
@@ -97,7 +97,7 @@ export class LayerScan {
     if (this.waiting === 0) return;
     const geometry = this.geometry.finish();
     const nothing = { ids: null, fields: [], columns: [], recordNumbers: null, firstRecord: 1 };
-    this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
+    this.summarizer.add(new Batch({ ...nothing, length: this.waiting, geometry }));
     this.waiting = 0;
     releaseBuffer(geometry.xy.buffer);
     this.geometry.reset();

@@ -1,9 +1,9 @@
 import { createError } from "../../../src/plugin/index.js";
 
-/** What an address says, by the keywords of libpq (PostgreSQL, "Connection Strings"). */
+/** Connection parameters by libpq keyword (PostgreSQL, "Connection Strings"). */
 export type ConnectionKeywords = ReadonlyMap<string, string>;
 
-/** Keywords of libpq that are understood, and `active_schema`, which GDAL's users know. */
+/** Supported libpq keywords, and GDAL's `active_schema`. */
 const knownKeywords = new Set([
   "host",
   "hostaddr",
@@ -26,9 +26,9 @@ const knownKeywords = new Set([
 
 const secretKeyword = /^(password|sslpassword)$/;
 
-/** A password inside a value, as other programs separate keywords: `host=…;password=…`. */
+/** A password within a value, due to separators of other programs: `host=…;password=…`. */
 const embeddedSecret = /(^|[\s;,&?])(ssl)?(password|passwd|pwd)\s*=/i;
-/** What may be repeated of a keyword that is not understood: of anything else a part may be a password. */
+/** Unknown keywords that messages may show; any other text may contain a password. */
 const plainKeyword = /^[a-z_]{1,32}$/i;
 
 const schemePattern = /^(?:pg:|postgres(?:ql)?:(?=\/\/))/i;
@@ -37,16 +37,16 @@ export const isAddress = (text: string): boolean => schemePattern.test(text);
 
 const invalidAddress = (reason: string): Error =>
   createError("usage", {
-    reason: `the address of a database ${reason}; it is like pg://user@host/database, pg:service=NAME or pg:"host=… dbname=…"`,
+    reason: `invalid database address: it ${reason}; use pg://user@host/database, pg:service=NAME or pg:"host=… dbname=…"`,
   });
 
 const addressWithPassword = (): Error =>
   createError("usage", {
     reason:
-      "the address of a database has a password in it, which every program of this machine can read there; put it into PGPASSWORD or a password file (~/.pgpass, PGPASSFILE)",
+      "the database address contains a password, which other users of this machine can read in the process list; use PGPASSWORD or a password file (~/.pgpass, PGPASSFILE)",
   });
 
-/** @throws usage, without repeating the address where a password may stand in it */
+/** @throws usage; the message shows no text that may be a password */
 export function parseAddress(text: string): ConnectionKeywords {
   const rest = text
     .replace(schemePattern, "")
@@ -54,20 +54,20 @@ export function parseAddress(text: string): ConnectionKeywords {
     .trim();
   const pairs = rest.startsWith("//") ? parseUri(rest.slice(2)) : rest.includes("=") ? parseKeywordText(rest) : [];
   if (pairs.length === 0 && rest !== "" && !rest.startsWith("//")) {
-    // Half of a URI: a user and a password may be in it.
+    // Part of a URI, possibly with a user and a password.
     if (/[@:/]/.test(rest))
-      throw invalidAddress("is no name of a database, has no keyword=value and does not begin with //");
+      throw invalidAddress("is neither a database name, nor keyword=value, nor a URI that starts with //");
     pairs.push(["dbname", rest]);
   }
   const keywords = new Map<string, string>();
   for (const [key, value] of pairs) {
     if (secretKeyword.test(key)) throw addressWithPassword();
     if (key === "schemas" || key === "tables")
-      throw invalidAddress(`says ${key}=; choose layers with --layer schema.table`);
+      throw invalidAddress(`has the keyword ${key}; choose layers with --layer schema.table instead`);
     if (embeddedSecret.test(value)) throw addressWithPassword();
     if (!knownKeywords.has(key)) {
       const what = plainKeyword.test(key) ? `has the keyword ${JSON.stringify(key)}` : "has a part before =";
-      throw invalidAddress(`${what}, which is none that PostgreSQL's addresses have`);
+      throw invalidAddress(`${what}, which is not a supported keyword`);
     }
     if (value !== "") keywords.set(key, value);
   }
@@ -80,15 +80,15 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalidAddress("has a % that is no escape");
+    throw invalidAddress("has an invalid % escape");
   }
 }
 
 /** `user@host:port,host:port/database?keyword=value&…` */
 function parseUri(text: string): KeywordPair[] {
   const [, authority = "", path = "", query = ""] = /^([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(text) ?? [];
-  // The rest of a password that has a slash in it.
-  if (path.includes("@")) throw invalidAddress("has an @ behind the first slash; in a name it is written %40");
+  // Probably the rest of a password that contains a slash.
+  if (path.includes("@")) throw invalidAddress("has an @ after the first slash; escape it as %40");
   const at = authority.lastIndexOf("@");
   const [user = "", ...password] = authority.slice(0, Math.max(0, at)).split(":");
   if (password.join(":") !== "") throw addressWithPassword();
@@ -104,7 +104,7 @@ function parseUri(text: string): KeywordPair[] {
   ];
   for (const pair of query.split("&").filter((pair) => pair !== "")) {
     const [key = "", ...value] = pair.split("=");
-    // What JDBC's users write.
+    // JDBC's spelling.
     if (key === "ssl" && value.join("=") === "true") pairs.push(["sslmode", "require"]);
     else pairs.push([decoded(key), decoded(value.join("="))]);
   }
@@ -114,30 +114,30 @@ function parseUri(text: string): KeywordPair[] {
 /** A host, which may be an IPv6 address in brackets, and its port. */
 function parseServer(text: string): readonly [host: string, port: string] {
   const [, bracketed, host = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s.exec(text) ?? [];
-  // Without an @ behind it, a password stands there.
-  if (!/^\d*$/.test(port)) throw invalidAddress("has something behind a colon that is no port");
+  // Without an @ after it, this may be a password.
+  if (!/^\d*$/.test(port)) throw invalidAddress("has text after a colon that is not a port");
   return [bracketed ?? decoded(host), port];
 }
 
-/** `keyword = value`, with spaces between them; values in single quotes may have spaces, a backslash takes any character. */
+/** `keyword = value` pairs separated by spaces; values may be in single quotes, and a backslash escapes any character. */
 function parseKeywordText(text: string): KeywordPair[] {
   const pair = /\s*([^\s=]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)/sy;
   const pairs: KeywordPair[] = [];
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
-    if (!found) throw invalidAddress("has something that is no keyword=value");
+    if (!found) throw invalidAddress("has text that is not keyword=value");
     pairs.push([found[1]!, (found[2] ?? found[3] ?? "").replaceAll(/\\(.)/gs, "$1")]);
   }
   return pairs;
 }
 
-/** What files about the database are called after. @throws usage */
+/** Stem for names of files that belong to the database. @throws usage */
 export function databaseNameOf(text: string): string {
   const keywords = parseAddress(text);
   return keywords.get("dbname") ?? keywords.get("service") ?? process.env.PGDATABASE ?? "postgis";
 }
 
-/** A URI without user and query, keywords without what passwords say. */
+/** Removes user and query from a URI, and password values from keywords. */
 export function redactAddress(text: string): string {
   return text
     .replace(/^([a-z:]*:\/\/)([^?#]*).*$/is, (_, begin: string, rest: string) => begin + rest.replace(/^[^/]*@/, ""))

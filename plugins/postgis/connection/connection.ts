@@ -2,15 +2,15 @@ import pg from "pg";
 import { connectionError, lacksTls, sqlStateOf } from "./errors.js";
 import type { ConnectionSettings, ServerSettings } from "./settings.js";
 
-/** Numbers of the catalogue, all below 2^53, as numbers. */
+/** Parses int8 as numbers: those of the catalog are below 2^53. */
 const typeParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text") =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 /**
- * What holds in every transaction of ours, and in nothing else of the session, which others may have after us. Text is
- * UTF-8, names and literals mean what they look like, times are UTC, and rows come in one order.
+ * Settings of every transaction. They do not change the session, which a connection pooler may pass on. Makes text UTF-8,
+ * literals standard-conforming, times UTC and the row order deterministic.
  */
 const sessionSettings: Readonly<Record<string, string>> = {
   client_encoding: "UTF8",
@@ -22,11 +22,11 @@ const sessionSettings: Readonly<Record<string, string>> = {
   synchronize_seqscans: "off",
   max_parallel_workers_per_gather: "0",
   jit: "off",
-  // It waits while others of the pipeline work.
+  // The transaction is idle while other pipeline stages work.
   idle_in_transaction_session_timeout: "0",
 };
 
-/** A server whose client was killed finds out in the middle of a statement (PostgreSQL 14 on). */
+/** Makes the server detect a killed client during a statement (PostgreSQL 14 and later). */
 const disconnectCheck = { from: 140000, name: "client_connection_check_interval", value: "5s" } as const;
 
 export type TransactionMode =
@@ -35,7 +35,7 @@ export type TransactionMode =
 
 /** A connection with one transaction on it. */
 export class Connection {
-  /** Such as 150004. */
+  /** Server version number, such as 150004. */
   version = 0;
   private ended = false;
 
@@ -57,7 +57,7 @@ export class Connection {
     try {
       signal.throwIfAborted();
       connection = await connectToFirst(settings);
-      await connection.within(settings.connectTimeout, connection.begin(mode));
+      await connection.withTimeout(settings.connectTimeout, connection.begin(mode));
       return connection;
     } catch (error) {
       await connection?.close();
@@ -66,7 +66,7 @@ export class Connection {
     }
   }
 
-  /** One try of one server. */
+  /** Connects to one server with one TLS mode. */
   static async attempt(
     settings: ConnectionSettings,
     server: ServerSettings,
@@ -86,14 +86,14 @@ export class Connection {
       keepAlive: true,
       types: typeParsers,
     });
-    // One that breaks between two statements tells so with the next: without a listener it would end the process.
+    // The next statement reports a broken connection; without a listener, the event would end the process.
     client.on("error", () => undefined);
     await client.connect();
     return new Connection(client, settings, server, tls);
   }
 
-  /** A pool before a server may let everybody in, and have no server. @param seconds 0 for as long as it takes */
-  private async within(seconds: number, work: Promise<void>): Promise<void> {
+  /** Needed for poolers, which may accept a connection without having a server. @param seconds 0 waits forever */
+  private async withTimeout(seconds: number, work: Promise<void>): Promise<void> {
     const { stream } = this.client.connection;
     const late = new Error(`no answer within ${seconds} s (connect_timeout)`);
     const timer = seconds > 0 ? setTimeout(() => stream.destroy(late), seconds * 1000) : undefined;
@@ -119,8 +119,8 @@ export class Connection {
     );
     this.version = row!.version;
     if (this.version < disconnectCheck.from) return;
-    // Not every system can tell.
-    await this.tried(() => this.run(`SET LOCAL ${disconnectCheck.name} = '${disconnectCheck.value}'`)).catch(
+    // Not supported on every operating system.
+    await this.inSavepoint(() => this.run(`SET LOCAL ${disconnectCheck.name} = '${disconnectCheck.value}'`)).catch(
       () => undefined,
     );
   }
@@ -129,13 +129,13 @@ export class Connection {
     return (await this.client.query(sql, values.length > 0 ? [...values] : undefined)).rows as Row[];
   }
 
-  /** How many rows it changed. */
+  /** Runs a statement. @returns the number of rows changed */
   async run(sql: string, ...values: readonly unknown[]): Promise<number> {
     return (await this.client.query(sql, values.length > 0 ? [...values] : undefined)).rowCount ?? 0;
   }
 
-  /** What fails is taken back, and the transaction goes on. @throws what `work` throws */
-  async tried<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` in a savepoint and rolls back to it on failure. @throws the error of `work` */
+  async inSavepoint<T>(work: () => Promise<T>): Promise<T> {
     await this.run("SAVEPOINT tried");
     try {
       const answer = await work();
@@ -147,8 +147,8 @@ export class Connection {
     }
   }
 
-  /** What `work` changed is taken back in any case, and its locks are let go of: no one waits for who has read. */
-  async released<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` in a savepoint and always rolls back, which releases its locks. */
+  async withRollback<T>(work: () => Promise<T>): Promise<T> {
     await this.run("SAVEPOINT read");
     try {
       return await work();
@@ -157,7 +157,7 @@ export class Connection {
     }
   }
 
-  /** Ends the statement that is under way, which fails then. Asked by another connection, since this one is busy. */
+  /** Cancels the running statement, over a second connection. */
   async cancel(): Promise<void> {
     const pid = (this.client as unknown as { readonly processID: number | null }).processID;
     if (this.ended || pid === null) return;
@@ -170,14 +170,14 @@ export class Connection {
     }
   }
 
-  /** Breaks the connection off; a statement that is under way is ended. */
+  /** Cancels the running statement and closes the connection. */
   async destroy(): Promise<void> {
     const cancelled = this.cancel();
     this.client.connection.stream.destroy();
     await cancelled;
   }
 
-  /** Whatever is under way is given up with the connection; the server rolls back what was not committed. */
+  /** Closes the connection; the server rolls back uncommitted changes. */
   async close(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
@@ -185,7 +185,7 @@ export class Connection {
   }
 }
 
-/** The first server that answers, in the best way of TLS that it has. */
+/** Connects to the first server that answers, with the first TLS mode that works. */
 async function connectToFirst(settings: ConnectionSettings): Promise<Connection> {
   let failure: unknown;
   for (const server of settings.servers) {
@@ -195,7 +195,7 @@ async function connectToFirst(settings: ConnectionSettings): Promise<Connection>
       } catch (error) {
         failure = error;
         const isLast = n === server.tls.length - 1;
-        // Of no TLS, and of a server that wants it, the other way is tried (sslmode prefer and allow).
+        // For sslmode prefer and allow: try the other TLS mode.
         if (isLast || !(lacksTls(error) || sqlStateOf(error) === "28000")) break;
       }
     }

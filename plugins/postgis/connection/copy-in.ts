@@ -1,11 +1,11 @@
 import type { Submittable, Connection as Wire } from "pg";
 
-/** Signature, flags and the length of no extension (PostgreSQL, COPY, "Binary Format"). */
+/** Signature, flags, and extension length 0 (PostgreSQL, COPY, "Binary Format"). */
 const header = Buffer.concat([Buffer.from("PGCOPY\n\xff\r\n\0", "latin1"), Buffer.alloc(8)]);
 const trailer = Buffer.of(0xff, 0xff);
 const dataMessage = 0x64;
 
-/** `COPY … FROM STDIN (FORMAT binary)`: rows go straight to the connection, and are waited for. */
+/** `COPY … FROM STDIN (FORMAT binary)`: writes rows directly to the socket, with backpressure. */
 export class CopyIn implements Submittable {
   private wire!: Wire;
   private failure: { readonly error: unknown } | null = null;
@@ -42,7 +42,7 @@ export class CopyIn implements Submittable {
     await this.write(header);
   }
 
-  /** The bytes may be used again when it is done. */
+  /** The caller may reuse the bytes once the promise resolves. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.failure) throw this.failure.error;
     const head = Buffer.allocUnsafe(5);
@@ -55,7 +55,7 @@ export class CopyIn implements Submittable {
       stream.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
     stream.uncork();
-    // A server that has refused reads on, but does not say so of what it throws away.
+    // After an error the server discards further data silently, so also wait for the error.
     await Promise.race([sent, this.completed.then(() => sent)]);
     if (this.failure) throw (this.failure as { readonly error: unknown }).error;
   }

@@ -1,27 +1,26 @@
 import type { Submittable, Connection as Wire } from "pg";
 import type { Connection } from "./connection.js";
 
-/** Takes one row of a binary COPY: the number of its columns, then length and bytes of each. */
+/** Receives one row of a binary COPY: the number of columns, then length and bytes of each. */
 export type TakeRow = (bytes: Buffer, from: number, to: number) => void;
 
-/** Messages of the server (PostgreSQL, "Message Formats") that are not for the driver while rows come. */
+/** Server messages that are handled here instead of by the driver (PostgreSQL, "Message Formats"). */
 const Message = { copyOut: 0x48, data: 0x64, copyDone: 0x63, ready: 0x5a } as const;
 
-/** Type and length. */
 const messageHeaderBytes = 5;
-/** Signature and flags of a binary COPY, then the length of an extension. */
+/** Signature, flags and extension length of a binary COPY. */
 const fixedHeaderBytes = 15;
 
 /**
- * `COPY … TO STDOUT (FORMAT binary)`. While it runs, the bytes of the connection come here instead of to the driver,
- * which would make an object of every row; messages of any other kind are passed on to it.
+ * `COPY … TO STDOUT (FORMAT binary)`. While it runs, reads the socket instead of the driver, which would create an object
+ * per row; passes other messages on to the driver.
  */
 export class CopyOut implements Submittable {
   private stream!: Wire["stream"];
   private driver: ((bytes: Buffer) => void)[] = [];
-  /** The beginning of a message whose rest has not come. */
+  /** Buffer for an incomplete message. */
   private started: Buffer = Buffer.alloc(0);
-  /** Bytes of it that are there. */
+  /** Bytes of it received. */
   private filled = 0;
   private isFirst = true;
   private wake: () => void = () => undefined;
@@ -31,7 +30,7 @@ export class CopyOut implements Submittable {
   constructor(
     private readonly sql: string,
     private readonly take: TakeRow,
-    /** Whether to wait with further rows, asked after some. */
+    /** Whether to pause reading; called after some rows. */
     private readonly isFull: () => boolean,
   ) {}
 
@@ -50,7 +49,7 @@ export class CopyOut implements Submittable {
     this.wake();
   };
 
-  /** Adds to the message that was begun; what is behind it is scanned. */
+  /** Completes the incomplete message, then scans the rest. */
   private continueWith(bytes: Buffer): void {
     let at = 0;
     if (this.filled < messageHeaderBytes) at = this.fill(bytes, 0, messageHeaderBytes);
@@ -65,7 +64,7 @@ export class CopyOut implements Submittable {
     if (at < bytes.length) this.scan(bytes.subarray(at));
   }
 
-  /** Fills the message up to `size` bytes. @returns where it stopped in `bytes` */
+  /** Fills the message up to `size` bytes. @returns the next offset in `bytes` */
   private fill(bytes: Buffer, from: number, size: number): number {
     if (this.started.length < size) {
       const grown = Buffer.allocUnsafeSlow(size);
@@ -104,7 +103,7 @@ export class CopyOut implements Submittable {
     for (const listener of this.driver) listener(bytes.subarray(from, to));
   }
 
-  /** The first one has the header before it, the last one is the trailer. */
+  /** The header precedes the first row; the trailer follows the last. */
   private row(bytes: Buffer, from: number, to: number): void {
     let at = from;
     if (this.isFirst) {
@@ -126,7 +125,7 @@ export class CopyOut implements Submittable {
     this.stream.resume();
   }
 
-  /** Waits until more has come, or until there is nothing more to come. @returns whether there may be more */
+  /** Waits for more rows or the end. @returns whether there may be more */
   async more(): Promise<boolean> {
     if (this.failure) throw this.failure.error;
     if (this.done) return false;
@@ -139,7 +138,7 @@ export class CopyOut implements Submittable {
     return true;
   }
 
-  /** Reads to the end without taking anything, so that the connection can be used again. */
+  /** Discards the remaining rows, so that the connection can be reused. */
   async drain(connection: Connection): Promise<void> {
     if (this.done) return;
     this.failure ??= { error: null };
@@ -160,7 +159,7 @@ export class CopyOut implements Submittable {
     this.wake();
   }
 
-  /** After an error of the server `ReadyForQuery` comes for somebody else; after one of the connection, nothing. */
+  /** After a server error the next query gets `ReadyForQuery`; after a connection error there is none. */
   handleError(error: unknown): void {
     this.failure ??= { error };
     this.done = true;

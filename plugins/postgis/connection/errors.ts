@@ -1,10 +1,10 @@
 import pg from "pg";
 import { createError, GeoferryError } from "../../../src/plugin/index.js";
 
-/** The state that the server told (PostgreSQL, appendix A); empty where it told none. */
+/** SQLSTATE of a server error (PostgreSQL, appendix A); empty for other errors. */
 export const sqlStateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? "") : "");
 
-/** Names of what Node.js finds wrong with a server's certificate (`X509_V_ERR_*` of OpenSSL, and its own). */
+/** Error codes of Node.js for invalid certificates (`X509_V_ERR_*` of OpenSSL, and its own). */
 const certificateError = /CERT|^UNABLE_TO_/;
 
 const describeCause = (cause: unknown): string =>
@@ -17,7 +17,7 @@ const describeCause = (cause: unknown): string =>
 export const lacksTls = (error: unknown): boolean =>
   error instanceof Error && error.message === "The server does not support SSL connections";
 
-/** Why there is no connection. */
+/** Converts a connection failure. */
 export function connectionError(database: string, cause: unknown): GeoferryError {
   if (cause instanceof GeoferryError) return cause;
   const reason = describeCause(cause);
@@ -26,24 +26,28 @@ export function connectionError(database: string, cause: unknown): GeoferryError
   if (state.startsWith("28") || state === "42501")
     return createError("database-forbidden", { database, reason }, cause);
   const { code = "", message = "" } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {};
-  // The driver lacks a password that the server asks for.
+  // The driver has no password.
   if (state === "" && message.startsWith("SASL:"))
-    return createError("database-forbidden", { database, reason: "the server asks for a password" }, cause);
+    return createError(
+      "database-forbidden",
+      { database, reason: "the server requires a password; set PGPASSWORD or use a password file" },
+      cause,
+    );
   if (certificateError.test(code) || lacksTls(cause) || /SSL|TLS/.test(code))
     return createError("database-tls", { database, reason }, cause);
   return createError("database-unavailable", { database, reason }, cause);
 }
 
-/** What the server says beyond its message. */
+/** Detail and hint of the server's message. */
 function serverDetail(error: pg.DatabaseError): string {
   const more = [error.detail, error.hint].filter((text) => text);
   return [error.message, ...more].join("; ");
 }
 
-/** Connections, resources, an operator's intervention, the system: not for the statement to mend, but for 08P01. */
+/** Failures not caused by the statement: connection (except 08P01), resources, operator intervention, system. */
 const externalStates = /^(08(?!P01)|53|57|58)/;
 
-/** Why a statement that reads failed. */
+/** Converts a failure of a reading statement. */
 export function readError(database: string, cause: unknown): GeoferryError {
   if (cause instanceof GeoferryError) return cause;
   if (!(cause instanceof pg.DatabaseError)) return connectionError(database, cause);
@@ -54,7 +58,7 @@ export function readError(database: string, cause: unknown): GeoferryError {
   return createError("database-refused", { database, reason }, cause);
 }
 
-/** Why a statement that writes failed. `table` is for people. */
+/** Converts a failure of a writing statement. `table` is for the message. */
 export function writeError(database: string, table: string | null, cause: unknown): GeoferryError {
   if (cause instanceof GeoferryError) return cause;
   if (!(cause instanceof pg.DatabaseError)) return connectionError(database, cause);

@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
 import type { ConnectionKeywords } from "./address.js";
 
-/** The files that may have a service, in the order of libpq (PostgreSQL, "The Connection Service File"). */
+/** Service files in libpq's order (PostgreSQL, "The Connection Service File"). */
 function serviceFiles({ PGSERVICEFILE, PGSYSCONFDIR }: NodeJS.ProcessEnv): string[] {
   const own = PGSERVICEFILE || join(homedir(), ".pg_service.conf");
   const folders = PGSYSCONFDIR ? [PGSYSCONFDIR] : ["/etc/postgresql-common", "/etc"];
   return [own, ...folders.map((folder) => join(folder, "pg_service.conf"))];
 }
 
-/** What a service stands for. @throws usage where no file has it */
+/** Parameters of a service. @throws usage if no file has it */
 export function readService(service: string, environment: NodeJS.ProcessEnv): ConnectionKeywords {
   const there = serviceFiles(environment).filter((path) => existsSync(path));
   for (const path of there) {
     const found = readSection(readFileSync(path, "utf8"), service);
     if (found) return found;
   }
-  const where = there.length > 0 ? `in ${there.join(", ")}` : `(${serviceFiles(environment)[0]!} is not there)`;
+  const where = there.length > 0 ? `in ${there.join(", ")}` : `(${serviceFiles(environment)[0]!} does not exist)`;
   throw createError("usage", { reason: `there is no service "${service}" ${where}` });
 }
 

@@ -7,11 +7,11 @@ import { createError } from "../../../src/plugin/index.js";
 import { type ConnectionKeywords, parseAddress } from "./address.js";
 import { readService } from "./service-file.js";
 
-/** How a server is asked for a connection: as it is tried, one after the other. */
+/** A server and the TLS modes to try, in order. */
 export interface ServerSettings {
   readonly host: string;
   readonly port: number;
-  /** Ways of TLS, the best first; false for none. */
+  /** TLS modes in order of preference; false is plain text. */
   readonly tls: readonly (ConnectionOptions | false)[];
 }
 
@@ -19,13 +19,13 @@ export interface ConnectionSettings {
   readonly servers: readonly ServerSettings[];
   readonly user: string;
   readonly database: string;
-  /** Of a service file; undefined leaves it to PGPASSWORD and password files. */
+  /** From a service file; undefined: PGPASSWORD and password files apply. */
   readonly password: string | undefined;
-  /** Seconds. */
+  /** In seconds. */
   readonly connectTimeout: number;
   readonly options: string | undefined;
   readonly applicationName: string;
-  /** Goes before the search path. */
+  /** Prepended to the search path. */
   readonly activeSchema: string | undefined;
 }
 
@@ -47,11 +47,11 @@ const environmentVariables: Readonly<Record<string, string>> = {
 
 const defaultPort = "5432";
 
-/** Where servers of this machine have their sockets: Debian's place, and PostgreSQL's own. */
+/** Folders of local sockets: Debian's default and PostgreSQL's. */
 const socketFolders = ["/var/run/postgresql", "/tmp"];
 
 /**
- * What the address says, then the service file, then the environment, then what is usual: as libpq has it.
+ * Resolves settings in libpq's order: address, service file, environment, defaults.
  * @throws usage
  */
 export function resolveSettings(address: string, environment: NodeJS.ProcessEnv): ConnectionSettings {
@@ -82,7 +82,7 @@ function parseWholeNumber(key: string, text: string | undefined): number | undef
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0 || value > 65535)
-    throw createError("usage", { reason: `the address of a database says ${key}=${text}, which is no such number` });
+    throw createError("usage", { reason: `invalid database address: ${key}=${text} is not a valid number` });
   return value;
 }
 
@@ -100,7 +100,7 @@ function resolveServers(wanted: LookUpSetting): ServerSettings[] {
 const findLocalSocket = (port: number): string =>
   socketFolders.find((folder) => existsSync(join(folder, `.s.PGSQL.${port}`))) ?? "localhost";
 
-/** As `sslmode` asks for them (PostgreSQL, "SSL Support", table of modes). */
+/** TLS modes of `sslmode` (PostgreSQL, "SSL Support"). */
 function resolveTlsModes(wanted: LookUpSetting): ServerSettings["tls"] {
   const mode = wanted("sslmode") ?? "prefer";
   if (mode === "disable") return [false];
@@ -125,22 +125,22 @@ function resolveTlsModes(wanted: LookUpSetting): ServerSettings["tls"] {
       return [checked];
     default:
       throw createError("usage", {
-        reason: `sslmode=${mode} is none of disable, allow, prefer, require, verify-ca and verify-full`,
+        reason: `invalid sslmode=${mode}; use disable, allow, prefer, require, verify-ca or verify-full`,
       });
   }
 }
 
-/** `system` is what Node.js believes, as is no file at all. */
+/** `system`, and no file, mean the certificate authorities of Node.js. */
 const readAuthority = (file: string | undefined): ConnectionOptions =>
   file === "system" ? {} : readTlsFile("ca", file, "root.crt");
 
-/** A file that is named must be there; the usual one in ~/.postgresql may be. */
+/** A file named explicitly must exist; the default in ~/.postgresql is optional. */
 function readTlsFile(member: "ca" | "cert" | "key", named: string | undefined, usual: string): ConnectionOptions {
   const path = named ?? join(homedir(), ".postgresql", usual);
   if (named === undefined && !existsSync(path)) return {};
   try {
     return { [member]: readFileSync(path, "utf8") };
   } catch (error) {
-    throw createError("usage", { reason: `${path}: cannot be read for TLS: ${(error as Error).message}` }, error);
+    throw createError("usage", { reason: `cannot read the TLS file ${path}: ${(error as Error).message}` }, error);
   }
 }

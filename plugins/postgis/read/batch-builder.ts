@@ -5,12 +5,12 @@ import { type ColumnDecoder, createColumnDecoder } from "./column-decoders.js";
 import { GeometryDecoder } from "./geometry-decoder.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
 
-/** Enough rows for a batch, or as many as bring so many positions or bytes. */
+/** A batch ends at the first of these limits. */
 const maxBatchRows = 1024;
 const maxBatchPositions = 1 << 16;
 const maxBatchBytes = 1 << 20;
 
-/** Makes batches of rows that have the id, the geometry, and then the other columns. */
+/** Collects rows into batches. A row is the id, the geometry (if any), then the other columns. */
 export class BatchBuilder {
   private readonly fields: readonly Field[];
   private readonly ids: ColumnDecoder | null;
@@ -21,8 +21,8 @@ export class BatchBuilder {
   private rows = 0;
   /** Rows of the current batch whose geometry cannot be read, with the reason. */
   private unreadable: [row: number, reason: string][] = [];
-  /** Rows of batches before. */
-  private passed = 0;
+  /** Number of rows of earlier batches. */
+  private rowsBefore = 0;
 
   constructor(
     private readonly plan: LayerPlan,
@@ -58,16 +58,16 @@ export class BatchBuilder {
       }
     }
     if (!this.plan.geometry) this.geometry.none();
-    else if (this.geometry.fault !== null) this.refuse();
+    else if (this.geometry.fault !== null) this.markUnreadable();
     this.rows++;
     this.bytes += to - from;
   }
 
-  private refuse(): void {
+  private markUnreadable(): void {
     this.unreadable.push([this.rows, `the geometry cannot be read: ${this.geometry.fault}`]);
   }
 
-  /** The batch of the rows since the last one; null where there are none. */
+  /** Returns the rows added since the last call as a batch, or null if there are none. */
   take(): Batch | null {
     const { rows: length, unreadable } = this;
     if (length === 0) return null;
@@ -78,17 +78,17 @@ export class BatchBuilder {
       columns: this.cells.map((cells) => cells.finish()),
       geometry: this.geometry.finish(),
       recordNumbers: null,
-      firstRecord: this.passed + 1,
+      firstRecord: this.rowsBefore + 1,
     });
-    this.passed += length;
+    this.rowsBefore += length;
     this.rows = 0;
     this.bytes = 0;
     this.unreadable = [];
     return rejectUnreadableGeometries(batch, unreadable, this.context);
   }
 
-  /** Says how many rows there were. */
-  end(): void {
-    this.context.splitFinished(this.passed, 0);
+  /** Reports the number of rows. */
+  endSplit(): void {
+    this.context.splitFinished(this.rowsBefore, 0);
   }
 }

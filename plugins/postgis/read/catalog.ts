@@ -6,7 +6,7 @@ import type { ReadOptions } from "../reader.js";
 import { findPostgisSchema, readSystems } from "../systems.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 
-/** A table, view or the like, as the catalogue has it. */
+/** A table, view or similar relation of the catalog. */
 interface Relation {
   readonly oid: number;
   readonly schema: string;
@@ -19,11 +19,10 @@ interface Relation {
   readonly isChild: boolean;
   readonly hasChildren: boolean;
   readonly isHeap: boolean;
-  /** The column of a primary key of one column. */
+  /** The column of a single-column primary key. */
   readonly key: string | null;
 }
 
-/** A column of anything that is read. */
 interface NamedColumn {
   readonly name: string;
   readonly type: number;
@@ -32,8 +31,8 @@ interface NamedColumn {
 }
 
 /**
- * All that holds rows and may be read, but for what belongs to an extension, as spatial_ref_sys does. To ask for the size
- * of a table that somebody rewrites would be to wait for them, whichever table is wanted.
+ * All readable relations with rows, except those of extensions, such as spatial_ref_sys. Skips
+ * pg_relation_size for tables that are locked for rewriting: it would wait for them.
  */
 const relationsSql = `
   SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind AS kind,
@@ -59,7 +58,6 @@ const columnsSql = `
          has_column_privilege(attrelid, attnum, 'SELECT') AS readable
   FROM pg_attribute WHERE attrelid = ANY($1::oid[]) AND attnum > 0 AND NOT attisdropped ORDER BY attrelid, attnum`;
 
-/** What a person chose, and what is learnt on the way. */
 interface CatalogContext {
   readonly connection: Connection;
   readonly options: ReadOptions;
@@ -68,7 +66,7 @@ interface CatalogContext {
   readonly postgis: string | null;
 }
 
-/** Every layer of the database, or the one of a query. */
+/** Plans every layer of the database, or the one of a query. */
 export async function readLayerPlans(
   connection: Connection,
   options: ReadOptions,
@@ -87,7 +85,7 @@ async function planTables(all: CatalogContext): Promise<LayerPlan[]> {
     columnsSql,
     relations.map(({ oid }) => oid),
   );
-  await types.learn(columns.map(({ type }) => type));
+  await types.load(columns.map(({ type }) => type));
   const byRelation = new Map<number, NamedColumn[]>();
   for (const column of columns) {
     const known = byRelation.get(column.relation);
@@ -99,11 +97,11 @@ async function planTables(all: CatalogContext): Promise<LayerPlan[]> {
   for (const relation of relations) {
     const named = byRelation.get(relation.oid) ?? [];
     const readable = named.filter((column) => column.readable);
-    const geometric = named.some(({ type, modifier }) => isGeometry(types.factsOf(type, modifier)));
+    const geometric = named.some(({ type, modifier }) => isGeometry(types.typeOf(type, modifier)));
     const whole = `${relation.schema}.${relation.name}`;
     if (geometric && readable.length < named.length) {
       const which = readable.length === 0 ? whole : `some columns of ${whole}`;
-      context.reportNotice("layer-forbidden", undefined, `${which} may not be read by this user`);
+      context.reportNotice("layer-forbidden", undefined, `this user may not read ${which}`);
     }
     plans.push(createLayerPlan(all, relation, readable, current));
   }
@@ -126,32 +124,32 @@ function createLayerPlan(
   const from = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
   const named = columns.map((column) => ({ ...column, expression: quoteIdentifier(column.name) }));
   const plan = assignColumns(all, named, relation.key);
-  // What may not be read is asked for all the same, so that the server refuses it.
+  // Columns without permission are selected too if none is readable, so that the server reports the error.
   const isPaged =
     (kind === "r" || kind === "m") && relation.isHeap && !relation.hasChildren && columns.length > 0 && bytes !== null;
   return {
     name: own,
     aliases: relation.isCurrent && !current.has(whole) ? [whole] : [],
-    aside: plan.geometry === null || relation.isChild || columns.length === 0,
+    explicitOnly: plan.geometry === null || relation.isChild || columns.length === 0,
     from,
     ...plan,
     crs: null,
-    // Ranges of pages are found without reading what stands before them from 14 on.
+    // PostgreSQL 14 and later seek to a range of pages (TID range scan).
     pages: isPaged && all.connection.version >= 140000 ? Math.ceil((bytes ?? 0) / blockSize) : null,
     bytes: bytes ?? 0,
     isEmpty: (kind === "r" || kind === "m") && bytes === 0 && !relation.hasChildren,
   };
 }
 
-/** A statement that is parsed as one, and as nothing more, cannot end what it is put into. */
+/** Parses the query alone first, so that it cannot close the statement it is embedded in. */
 async function planQuery(all: CatalogContext, sql: string): Promise<LayerPlan> {
   const { connection, types } = all;
   const inner = `(${sql.trim().replace(/;\s*$/, "")}\n)`;
-  const described = await connection.released(() =>
+  const described = await connection.withRollback(() =>
     connection.client.query({ text: `SELECT * FROM ${inner} AS q LIMIT 0`, queryMode: "extended" } as { text: string }),
   );
-  await types.learn(described.fields.map(({ dataTypeID }) => dataTypeID));
-  // Two columns may have one name, by which neither could be asked for.
+  await types.load(described.fields.map(({ dataTypeID }) => dataTypeID));
+  // Aliases, since columns of a query may share a name.
   const places = described.fields.map((_, n) => `c${n}`);
   const named = described.fields.map(({ name, dataTypeID, dataTypeModifier }, n) => ({
     name,
@@ -164,7 +162,7 @@ async function planQuery(all: CatalogContext, sql: string): Promise<LayerPlan> {
   return {
     name: "query",
     aliases: [],
-    aside: false,
+    explicitOnly: false,
     from: `${inner} AS q${list}`,
     ...assignColumns(all, named, null),
     crs: null,
@@ -176,14 +174,14 @@ async function planQuery(all: CatalogContext, sql: string): Promise<LayerPlan> {
 
 type ExpressedColumn = NamedColumn & { readonly expression: string };
 
-/** Which column is the geometry, which the id, and what the others are. */
+/** Assigns the geometry, the id and the fields. */
 function assignColumns(
   { options, types }: CatalogContext,
   columns: readonly ExpressedColumn[],
   key: string | null,
 ): Pick<LayerPlan, "columns" | "id" | "geometry"> {
   const facts = new Map<ExpressedColumn, TypeInfo>(
-    columns.map((each) => [each, types.factsOf(each.type, each.modifier)]),
+    columns.map((each) => [each, types.typeOf(each.type, each.modifier)]),
   );
   const geometries = columns.filter((column) => isGeometry(facts.get(column)!));
   const geometry = geometries.find(({ name }) => name === options.geometry) ?? geometries[0];
@@ -217,10 +215,10 @@ function assignColumns(
   };
 }
 
-/** Milliseconds that a view may take to show one geometry. */
+/** Timeout for reading one geometry of a view. */
 const viewTimeoutMs = 5000;
 
-/** The plans with their systems: by what a column declares, else by the first geometry that there is. */
+/** Adds CRS to the plans: from the declared SRID, else from the first geometry. */
 async function resolveCrs(all: CatalogContext, plans: readonly LayerPlan[]): Promise<LayerPlan[]> {
   const { connection, postgis, context } = all;
   if (postgis === null) return [...plans];
@@ -238,7 +236,7 @@ async function resolveFirstSrid(
 ): Promise<LayerPlan> {
   const { expression } = plan.geometry!;
   try {
-    const [row] = await connection.released(async () => {
+    const [row] = await connection.withRollback(async () => {
       await connection.run(`SET LOCAL statement_timeout = ${viewTimeoutMs}`);
       return connection.rows<{ srid: number }>(
         `SELECT ${quoteIdentifier(postgis)}.st_srid(${expression}::${quoteIdentifier(postgis)}.geometry) AS srid FROM ${plan.from}
@@ -247,7 +245,7 @@ async function resolveFirstSrid(
     });
     return { ...plan, geometry: { ...plan.geometry!, srid: row?.srid ?? 0 } };
   } catch (error) {
-    const example = `the system of ${plan.name} is not known: ${(error as Error).message}`;
+    const example = `the CRS of ${plan.name} is unknown: ${(error as Error).message}`;
     context.reportNotice("crs-unreadable", undefined, example);
     return plan;
   }

@@ -9,14 +9,14 @@ import {
 import type { WireFormat } from "../column-types.js";
 import { formatDate, formatMoment, formatTime } from "../times.js";
 
-/** Tells of a value that could not be kept as it is. */
+/** Reports a value that was changed. */
 export type ReportValueIssue = (code: string, example: string) => void;
 
-/** Takes the values of a column, as a binary COPY has them, into a column of a batch. */
+/** Decodes values of a binary COPY into a column of a batch. */
 export interface ColumnDecoder {
   take(bytes: Buffer, from: number, to: number): void;
   none(): void;
-  /** The column so far; it starts over. */
+  /** Returns the rows added since the last call as a column. */
   finish(): Column;
 }
 
@@ -60,7 +60,7 @@ class FloatDecoder extends NumberDecoder {
 
 const maxExactDigits = 15;
 
-/** Digits of a decimal number without a sign, a point, zeros before and behind, and where its point is. */
+/** Significant digits of a decimal number. */
 function significantDigits(text: string): string {
   const [, digits = "", decimals = "", power = "0"] = /^-?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
   const all = `${digits}${decimals}`;

@@ -3,22 +3,22 @@ import type { ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError, WkbReader } from "../../shared/wkb/index.js";
 import { reportWkbRepairs } from "../../shared/wkb/report-repairs.js";
 
-/** A little-endian EWKB of a point with two numbers and an SRID: byte order, type, SRID, x, y. */
+/** Size of the little-endian EWKB of an XY point with an SRID: byte order, type, SRID, x, y. */
 const pointBytes = 25;
 const pointWithSrid = 0x20000001;
 
-/** Takes the geometries of a layer, EWKB by EWKB, into the columns of a batch. */
+/** Decodes EWKB geometries into the geometry column of a batch. */
 export class GeometryDecoder {
   private readonly builder = new GeometryBuilder();
   private readonly wkb: WkbReader;
-  /** Why the geometry taken last could not be read; null where it could. */
+  /** Why the last geometry could not be read; null if it could. */
   fault: string | null = null;
 
   constructor(
     private readonly srid: number,
     private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">,
   ) {
-    // A geometry of another system would stand in the wrong place.
+    // A geometry in another CRS would be misplaced, so it is unreadable.
     this.wkb = new WkbReader((found) => found === srid);
   }
 
@@ -33,10 +33,10 @@ export class GeometryDecoder {
 
   take(bytes: Buffer, from: number, to: number): void {
     this.fault = null;
-    if (this.plainPoint(bytes, from, to)) return;
+    if (this.addPlainPoint(bytes, from, to)) return;
     try {
       this.wkb.read(bytes, from, to, this.builder);
-      if (this.srid !== 0 && this.wkb.srid === null) this.otherSystem();
+      if (this.srid !== 0 && this.wkb.srid === null) this.markOtherSrid();
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
       this.fault = error.message;
@@ -44,13 +44,13 @@ export class GeometryDecoder {
     }
   }
 
-  /** It is in the column already. */
-  private otherSystem(): void {
-    this.fault = `it has no SRID, and others of the layer have ${this.srid}`;
+  /** Marks the geometry, which is in the column already. */
+  private markOtherSrid(): void {
+    this.fault = `it has no SRID, but the layer has SRID ${this.srid}`;
   }
 
-  /** What most layers consist of. */
-  private plainPoint(bytes: Buffer, from: number, to: number): boolean {
+  /** Fast path for the most common geometry. */
+  private addPlainPoint(bytes: Buffer, from: number, to: number): boolean {
     if (to - from !== pointBytes || bytes[from] !== 1 || bytes.readUInt32LE(from + 1) !== pointWithSrid) return false;
     if (bytes.readInt32LE(from + 5) !== this.srid) return false;
     const x = bytes.readDoubleLE(from + 9);
@@ -63,11 +63,11 @@ export class GeometryDecoder {
   finish(): GeometryColumn {
     const column = this.builder.finish();
     this.builder.reset();
-    this.tell();
+    this.reportRepairs();
     return column;
   }
 
-  private tell(): void {
+  private reportRepairs(): void {
     const { wkb, context } = this;
     reportWkbRepairs(wkb, context);
     wkb.closedRings = 0;

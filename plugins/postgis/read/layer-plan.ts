@@ -3,7 +3,7 @@ import type { WireFormat } from "../column-types.js";
 
 /** A column that becomes a field. */
 export interface ColumnPlan extends Field {
-  /** What is selected for it. */
+  /** The SELECT expression. */
   readonly expression: string;
   readonly wire: WireFormat;
 }
@@ -12,29 +12,29 @@ export interface ColumnPlan extends Field {
 export interface LayerPlan {
   readonly name: string;
   readonly aliases: readonly string[];
-  readonly aside: boolean;
-  /** What stands behind FROM. */
+  readonly explicitOnly: boolean;
+  /** The FROM clause. */
   readonly from: string;
   readonly columns: readonly ColumnPlan[];
   readonly id: { readonly expression: string; readonly wire: WireFormat; readonly type: FieldType } | null;
   readonly geometry: {
     readonly column: string;
     readonly expression: string;
-    /** What all geometries are in; 0 for none. */
+    /** SRID of all geometries; 0 for none. */
     readonly srid: number;
     readonly type: GeometryType | null;
   } | null;
   readonly crs: Crs | null;
-  /** Of a table that is read in ranges of its pages: how many there are; else null. */
+  /** Number of pages, if the table can be read in page ranges; else null. */
   readonly pages: number | null;
-  /** Bytes on disk; 0 where that is not known. */
+  /** Size on disk; 0 if unknown. */
   readonly bytes: number;
   readonly isEmpty: boolean;
 }
 
-/** What opening a database found out: the same for all threads. */
+/** Result of opening a database, shared by all threads. */
 export interface DatabasePlan {
-  /** All connections see the database as it was when this was taken; null where a server gives none. */
+  /** Exported snapshot that all connections use; null if the server supports none. */
   readonly snapshot: string | null;
   readonly layers: readonly LayerPlan[];
 }
@@ -50,5 +50,5 @@ export const layerInfoOf = (plan: LayerPlan): LayerInfo => ({
   featureCount: plan.isEmpty ? 0 : null,
   extent: null,
   aliases: plan.aliases,
-  explicitOnly: plan.aside,
+  explicitOnly: plan.explicitOnly,
 });

@@ -5,13 +5,11 @@ import { CopyOut } from "../connection/copy-out.js";
 import { BatchBuilder } from "./batch-builder.js";
 import type { LayerPlan } from "./layer-plan.js";
 
-/** Batches that may wait to be taken. */
+/** Maximum number of decoded batches that are not yet consumed. */
 const maxWaitingBatches = 2;
 
-/** A run of pages of a table: from the first on, before the second. */
 export type PageRange = readonly [first: number, end: number];
 
-/** What is selected of a layer. */
 function selectSql({ from, id, geometry, columns }: LayerPlan, range: PageRange | null): string {
   const expressions = [id, geometry, ...columns].flatMap((one) => (one ? [one.expression] : []));
   const where = range === null ? "" : ` WHERE ctid >= '(${range[0]},0)' AND ctid < '(${range[1]},0)'`;
@@ -19,9 +17,9 @@ function selectSql({ from, id, geometry, columns }: LayerPlan, range: PageRange 
 }
 
 /**
- * A table that was emptied, rewritten or recreated since the snapshot was taken shows no rows of then, or at other
- * places (PostgreSQL, "Caveats" of concurrency control). The snapshot's catalogue has the file that it was in, the
- * server's own look has the file that was read; what was read is still locked. @throws database-changed
+ * Detects tables that were truncated, rewritten or recreated since the snapshot: these appear empty or with other page
+ * numbers (PostgreSQL, concurrency control, "Caveats"). Compares the table's file in the snapshot with the current one,
+ * while the read lock is still held. @throws database-changed
  */
 async function checkUnchanged(connection: Connection, database: string): Promise<void> {
   const [changed] = await connection.rows<{ table: string }>(
@@ -36,8 +34,8 @@ async function checkUnchanged(connection: Connection, database: string): Promise
 }
 
 /**
- * The rows of a layer, or of a range of its pages. Locks are let go of at the end, so that one who replaces the table
- * in the same run does not wait for the reader.
+ * Reads the rows of a layer, or of a range of its pages. Releases its locks at the end, so that replacing the table in the
+ * same run does not deadlock.
  */
 export async function* readBatches(
   connection: Connection,
@@ -68,7 +66,7 @@ export async function* readBatches(
     await checkUnchanged(connection, name);
     take();
     for (let batch = waiting.shift(); batch; batch = waiting.shift()) yield batch;
-    if (range !== null) builder.end();
+    if (range !== null) builder.endSplit();
   } finally {
     await copy.drain(connection);
     await connection.run("ROLLBACK TO SAVEPOINT reading; RELEASE SAVEPOINT reading").catch(() => undefined);

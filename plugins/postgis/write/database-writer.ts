@@ -22,7 +22,7 @@ import { resolveTargetSrid } from "./target-srid.js";
 import { findIncompatibility } from "./truncate-insert.js";
 
 interface OpenTable {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   readonly writer: TableWriter;
 }
@@ -35,7 +35,7 @@ export async function createAssembler(
   context: WriteContext,
 ): Promise<Assembler<PostgisChunk>> {
   const { inPlaceTarget } = sink;
-  if (!inPlaceTarget) throw createError("internal", { reason: "a database is written to by its address" });
+  if (!inPlaceTarget) throw createError("internal", { reason: "the PostGIS writer needs a database address" });
   const settings = resolveSettings(inPlaceTarget.path, process.env);
   const mode = { reads: false, lockTimeout: options.lockTimeout } as const;
   const connection = await Connection.open(sink.name, settings, mode, context.signal);
@@ -49,10 +49,10 @@ export async function createAssembler(
   }
 }
 
-/** Writes tables in one transaction: whatever goes wrong, and whenever the process dies, the database is as it was. */
+/** Writes tables in one transaction: after an error or a crash the database is unchanged. */
 class DatabaseWriter implements Assembler<PostgisChunk> {
   private readonly tables: OpenTable[] = [];
-  /** What rows are sent to at the moment. */
+  /** The table whose COPY is running. */
   private copying: { readonly table: OpenTable; readonly copy: CopyIn } | null = null;
   private isBusy = false;
   private readonly cancel = () => void this.connection.cancel();
@@ -69,7 +69,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     const designs = layers.map((layer) => designTable(layer, options));
     const postgis = await findPostgisSchema(this.connection);
     if (postgis === null && designs.some(({ geometry }) => geometry !== null)) {
-      const reason = "the database has no PostGIS; whoever owns it can add it: CREATE EXTENSION postgis";
+      const reason = "the database has no PostGIS; its owner can add it with CREATE EXTENSION postgis";
       throw createError("unsupported", { source: this.output, reason });
     }
     for (const [n, layer] of layers.entries()) {
@@ -92,15 +92,15 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     if (existing && mode === "add") throw createError("output-exists", { output: shown });
     const isTable = existing !== null && (mode === "append" ? /[rpf]/ : /[rp]/).test(existing.kind);
     if (existing && !isTable) {
-      const reason = `what is there is no table that could be ${mode === "append" ? "added to" : "replaced"}`;
+      const reason = `it is not a table, so it cannot be ${mode === "append" ? "appended to" : "replaced"}`;
       throw createError("unsupported", { source: shown, reason });
     }
     const hasGeometry = design.geometry !== null && postgis !== null;
     const named = { name: output, context };
     const task = { connection, output, name, design, postgis, options, context };
     if (existing && mode === "replace") {
-      const refilled = await this.refilled(layer, task, existing.kind);
-      if (refilled) return refilled;
+      const truncateExisting = await this.refilled(layer, task, existing.kind);
+      if (truncateExisting) return truncateExisting;
     }
     if (existing && mode === "append") {
       const srid = hasGeometry ? await resolveTargetSrid(connection, postgis, name, layer.crs, named) : 0;
@@ -116,7 +116,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     return new NewTable({ ...task, srid }, existing !== null);
   }
 
-  /** The table with other rows; null where it has to be recreated. */
+  /** Truncates the table and keeps its definition; null if the table must be recreated. */
   private async refilled(layer: TargetLayer, task: Omit<TableTask, "srid">, kind: string): Promise<TableWriter | null> {
     const { connection, name, design, postgis, context } = task;
     const named = { name: this.output, context };
@@ -127,9 +127,13 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
       if (!(error instanceof GeoferryError) || error.kind !== "unsupported") throw error;
       srid = error;
     }
-    const misfit = await findIncompatibility({ ...task, srid: 0 }, layer.summary!, srid);
-    if (misfit !== null || typeof srid !== "number") {
-      context.reportNotice("table-recreated", undefined, `"${name.table}" is made anew: ${misfit}`);
+    const incompatibility = await findIncompatibility({ ...task, srid: 0 }, layer.summary!, srid);
+    if (incompatibility !== null || typeof srid !== "number") {
+      context.reportNotice(
+        "table-recreated",
+        undefined,
+        `"${name.table}" was dropped and recreated: ${incompatibility}`,
+      );
       return null;
     }
     const refilled = new StagedTable({ ...task, srid }, `TRUNCATE ${kind === "p" ? "" : "ONLY "}${sqlName(name)}`);
@@ -148,7 +152,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
         await copy.begin();
         this.copying = { table, copy };
       }
-      table.writer.note(chunk);
+      table.writer.beforeCopy(chunk);
       await this.copying.copy.write(chunk.bytes);
     });
   }
@@ -184,7 +188,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     await this.close();
   }
 
-  /** A statement that is under way is ended first; a connection that ends in the middle of rows takes them back. */
+  /** Cancels the running statement; the server rolls back. */
   async abort(): Promise<void> {
     if (this.isBusy || this.copying) await this.connection.destroy();
     await this.close();

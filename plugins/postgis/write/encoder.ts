@@ -6,25 +6,24 @@ import { GeometryEncoder } from "./geometry-encoder.js";
 import { RowWriter } from "./row-writer.js";
 import { designTable, type TableDesign, type WriteOptions } from "./table-design.js";
 
-/** Rows of a binary COPY: id, geometry where the table has one, fields. */
+/** Rows of a binary COPY: id, geometry (if the table has one), fields. */
 export interface PostgisChunk {
   readonly rows: number;
   readonly bytes: Uint8Array;
-  /** Where the ids stand that are still to be given; null where none is. */
+  /** Offsets of ids to fill in; null if there are none. */
   readonly missing: Uint32Array | null;
-  /** Of the ids that are there. */
   readonly greatestId: bigint | null;
-  /** They ascend, from the first to the greatest; true where there are none. */
+  /** Whether ids ascend strictly; true if there are none. */
   readonly ascending: boolean;
   readonly leastId: bigint | null;
-  /** Of each field, values with a zone and without. */
+  /** Number of values with and without a zone, by field. */
   readonly zoned: Uint32Array;
   readonly unzoned: Uint32Array;
 }
 
 type WriteValue = (row: number) => void;
 
-/** Puts the values of a batch into rows. */
+/** Encodes batches as COPY rows. */
 class BatchEncoder {
   readonly rows = new RowWriter();
   private zoned = new Uint32Array(0);
@@ -54,8 +53,8 @@ class BatchEncoder {
         else rows.none();
       }
     }
-    geometry?.tell();
-    return { rows: length, bytes: rows.finish(), ...ids.facts(), zoned: this.zoned, unzoned: this.unzoned };
+    geometry?.reportLosses();
+    return { rows: length, bytes: rows.finish(), ...ids.idStatistics(), zoned: this.zoned, unzoned: this.unzoned };
   }
 
   private writer(column: Column, c: number, name: string): WriteValue {
@@ -80,13 +79,13 @@ class BatchEncoder {
 
   private bytes(column: BytesColumn, name: string): WriteValue {
     const { rows } = this;
-    const { bytes, offsets } = column.type === "binary" ? column : this.storable(column, name);
+    const { bytes, offsets } = column.type === "binary" ? column : this.toStorableText(column, name);
     const prefix = column.type === "json" ? this.prefix : -1;
     return (row) => rows.bytes(bytes, offsets[row]!, offsets[row + 1]!, prefix);
   }
 
-  /** PostgreSQL has neither U+0000 nor bytes that are no UTF-8. */
-  private storable(column: BytesColumn, name: string): Pick<BytesColumn, "bytes" | "offsets"> {
+  /** Removes U+0000 and replaces invalid UTF-8: PostgreSQL allows neither. */
+  private toStorableText(column: BytesColumn, name: string): Pick<BytesColumn, "bytes" | "offsets"> {
     const { bytes, offsets } = column;
     if (isUtf8(bytes) && !bytes.includes(0)) return column;
     const texts: Buffer[] = [];
@@ -103,7 +102,7 @@ class BatchEncoder {
       this.context.reportLoss(
         "character-dropped",
         name,
-        "U+0000, which PostgreSQL does not have, was left out",
+        "U+0000, which PostgreSQL does not allow in text, was removed",
         changed,
       );
     return { bytes: Buffer.concat(texts), offsets: moved };
@@ -121,10 +120,10 @@ class BatchEncoder {
       const moment = parseMoment(written);
       if (moment === null) {
         rows.none();
-        context.reportLoss("date-out-of-range", name, `no calendar has ${written}, which became null`);
+        context.reportLoss("date-out-of-range", name, `${written} is not a valid date and became null`);
         return;
       }
-      if (moment.cut) context.reportLoss("time-rounded", name, "fractions beyond microseconds were cut");
+      if (moment.truncated) context.reportLoss("time-rounded", name, "fractions beyond microseconds were dropped");
       if (moment.shifted)
         context.reportLoss("zone-dropped", name, "a time with an offset became the same instant in UTC");
       if (moment.zoned) this.zoned[c]!++;
@@ -134,7 +133,7 @@ class BatchEncoder {
   }
 }
 
-/** Writes the ids, and room for those that are to be given. */
+/** Writes ids, and placeholders for those to fill in. */
 class IdWriter {
   private readonly missing: number[] = [];
   private least: bigint | null = null;
@@ -162,14 +161,14 @@ class IdWriter {
     this.greatest = this.greatest === null || id > this.greatest ? id : this.greatest;
   }
 
-  facts(): Pick<PostgisChunk, "missing" | "leastId" | "greatestId" | "ascending"> {
+  idStatistics(): Pick<PostgisChunk, "missing" | "leastId" | "greatestId" | "ascending"> {
     const { missing, least, greatest, ascending } = this;
     const places = missing.length > 0 ? Uint32Array.from(missing) : null;
     return { missing: places, leastId: least, greatestId: greatest, ascending };
   }
 }
 
-/** The version that stands before a jsonb. */
+/** Version byte of the binary jsonb format. */
 const jsonbVersion = 1;
 
 /** @throws unsupported */

@@ -4,13 +4,13 @@ import { WkbWriter } from "../../shared/wkb/index.js";
 import type { RowWriter } from "./row-writer.js";
 import type { TableDesign } from "./table-design.js";
 
-/** Whether all coordinates of feature i are numbers, members of collections included. */
+/** Whether all coordinates of feature `i` and its members are finite. */
 function isFiniteGeometry(column: GeometryColumn, i: number): boolean {
   if (!column.boxes || column.members) {
     const [from, to] = positionRange(column, i);
     const { xy } = column;
     let sum = 0;
-    // A number minus itself is 0 unless it is NaN or infinite.
+    // x - x is 0 unless x is NaN or infinite.
     for (let k = 2 * from; k < 2 * to; k++) sum += xy[k]! - xy[k]!;
     if (sum !== 0) return false;
   }
@@ -20,7 +20,7 @@ function isFiniteGeometry(column: GeometryColumn, i: number): boolean {
   return true;
 }
 
-/** Writes geometries as WKB; all have the dimensions of the table, whose system the column itself says. */
+/** Writes geometries as WKB with the dimensions of the table. The column type provides the SRID. */
 export class GeometryEncoder {
   private readonly wkb = new WkbWriter();
   private notFinite = 0;
@@ -41,7 +41,7 @@ export class GeometryEncoder {
     }
   }
 
-  tell(): void {
+  reportLosses(): void {
     const { wkb, context, notFinite } = this;
     const { missingZ, missingM } = wkb;
     if (missingZ > 0)

@@ -7,33 +7,33 @@ import { columnTypeOf } from "./table-design.js";
 import { sqlName, type TableName } from "./table-names.js";
 import { fillIds, type TableTask, type TableWriter, ZoneTally, zoneAssumedMessage } from "./table-writer.js";
 
-export const idChangedMessage = "features whose id another one has got the next free number";
+export const idChangedMessage = "features with a repeated id got the next free id";
 
 const withSuffix = (name: string, suffix: string): string =>
   truncateUtf8(name, maxIdentifierBytes - Buffer.byteLength(suffix)) + suffix;
 
-/** What the types of PostGIS are called where the column is declared. */
+/** The column type of the geometry. */
 function geometryDeclaration({ design, postgis, srid, options }: TableTask): string {
   const { type, z, m } = design.geometry!;
   return `${quoteIdentifier(postgis!)}.${options.type}(${type ?? "Geometry"}${z ? "Z" : ""}${m ? "M" : ""}, ${srid})`;
 }
 
-/** A table that is made, or takes the place of one that is there once all its rows are in. */
+/** Creates a table, which replaces an existing one once all rows are written. */
 export class NewTable implements TableWriter {
   private readonly zones: ZoneTally;
-  /** Fields that were made without a zone, since the first rows have none. */
+  /** Datetime columns created without a zone, since the first rows have none. */
   private readonly zoneless = new Set<number>();
   private greatest = 0n;
-  private any = false;
-  /** Each id was greater than the one before. */
+  private hasRows = false;
+  /** Whether ids ascend strictly. */
   private ascending = true;
-  private made = false;
-  /** What the table is called until it takes the other's place. */
+  private created = false;
+  /** Temporary name until the table replaces the existing one. */
   private readonly working: TableName;
 
   constructor(
     private readonly task: TableTask,
-    /** There is a table that it replaces. */
+    /** Whether it replaces an existing table. */
     private readonly replaces: boolean,
   ) {
     const { name, design } = task;
@@ -52,8 +52,8 @@ export class NewTable implements TableWriter {
   }
 
   async begin(chunk: PostgisChunk | null): Promise<void> {
-    if (this.made) return;
-    this.made = true;
+    if (this.created) return;
+    this.created = true;
     const { connection, design, options } = this.task;
     const { fid, geometry, fields } = design;
     const type = fid.type === "int64" ? "bigint" : "integer";
@@ -70,23 +70,24 @@ export class NewTable implements TableWriter {
     await connection.run(`CREATE TABLE ${sqlName(this.working)} (${columns.join(", ")})`);
   }
 
-  note(chunk: PostgisChunk): void {
+  beforeCopy(chunk: PostgisChunk): void {
     this.zones.add(chunk);
     const { leastId, greatestId } = chunk;
     if (leastId !== null) {
-      if (!chunk.ascending || chunk.missing !== null || (this.any && leastId <= this.greatest)) this.ascending = false;
-      if (!this.any || greatestId! > this.greatest) this.greatest = greatestId!;
-      this.any = true;
+      if (!chunk.ascending || chunk.missing !== null || (this.hasRows && leastId <= this.greatest))
+        this.ascending = false;
+      if (!this.hasRows || greatestId! > this.greatest) this.greatest = greatestId!;
+      this.hasRows = true;
     }
     fillIds(chunk, this.task.design.fid.type, () => {
-      this.any = true;
+      this.hasRows = true;
       return ++this.greatest;
     });
   }
 
   async finish(): Promise<void> {
     await this.begin(null);
-    await this.settleZones();
+    await this.setDatetimeTypes();
     if (!this.ascending) await this.renumber();
     await this.constrain();
     const { connection, name, output, context } = this.task;
@@ -96,8 +97,8 @@ export class NewTable implements TableWriter {
     await connection.run(`ANALYZE ${sqlName(name)}`);
   }
 
-  /** Times are kept with a zone where any value has one, else without. */
-  private async settleZones(): Promise<void> {
+  /** Sets the type of datetime columns: with a zone if any value has one. */
+  private async setDatetimeTypes(): Promise<void> {
     const { connection, design, context } = this.task;
     const changes: string[] = [];
     for (const [f, { name, type }] of design.fields.entries()) {
@@ -114,7 +115,7 @@ export class NewTable implements TableWriter {
     if (changes.length > 0) await connection.run(`ALTER TABLE ${sqlName(this.working)} ${changes.join(", ")}`);
   }
 
-  /** Of features with one id, all but the first get another. */
+  /** Assigns new ids to all but the first of features with the same id. */
   private async renumber(): Promise<void> {
     const { connection, design, context } = this.task;
     const table = sqlName(this.working);
@@ -143,7 +144,7 @@ export class NewTable implements TableWriter {
       await connection.run(`CREATE INDEX ON ${table} USING gist (${quoteIdentifier(geometry.column)})`);
   }
 
-  /** Calls indexes and the sequence after the table, where it was made under another name. */
+  /** Renames indexes and the sequence after the final table name. */
   private async nameParts(): Promise<void> {
     if (!this.replaces) return;
     const { connection, name, design } = this.task;
@@ -165,8 +166,8 @@ export class NewTable implements TableWriter {
       if (suffix === undefined || !part.startsWith(truncateUtf8(table, 20))) continue;
       const what = kind === "S" ? "SEQUENCE" : "INDEX";
       const rename = `ALTER ${what} ${sqlName({ schema, table: part })} RENAME TO ${quoteIdentifier(withSuffix(name.table, suffix))}`;
-      // Somebody may have the name: then it keeps its own.
-      await connection.tried(() => connection.run(rename)).catch(() => undefined);
+      // The name may be taken; then the object keeps its temporary name.
+      await connection.inSavepoint(() => connection.run(rename)).catch(() => undefined);
     }
   }
 }

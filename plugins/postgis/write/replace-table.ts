@@ -11,22 +11,22 @@ export interface Replacement {
   readonly output: string;
   readonly context: WriteContext;
   readonly name: TableName;
-  /** What the new table is called so far. */
+  /** Temporary name of the new table. */
   readonly working: TableName;
   readonly design: TableDesign;
 }
 
 interface PreservedObject {
   readonly what: string;
-  /** Null for what cannot be made again. */
+  /** Null if it cannot be recreated. */
   readonly sql: string | null;
 }
 
-/** A default that counts for the primary key, as the new key does by itself. */
+/** A serial default of the primary key, which the new table has too. */
 const serialKey = `(pg_get_expr(adbin, adrelid) LIKE 'nextval(%' AND EXISTS (
   SELECT FROM pg_index WHERE indrelid = adrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = adnum))`;
 
-/** What a table has besides its rows: who owns it and may do what, what is said of it, its indexes and triggers. */
+/** Reads owner, privileges, comments, defaults, constraints, indexes and triggers of a table. */
 async function readPreserved({ connection, name, working, design }: Replacement): Promise<PreservedObject[]> {
   const table = quoteLiteral(sqlName(name));
   const geometry = design.geometry ? quoteLiteral(design.geometry.column) : "NULL";
@@ -79,8 +79,8 @@ async function readPreserved({ connection, name, working, design }: Replacement)
 }
 
 /**
- * Puts the new table into the place of the old one, which others can read until then. What the old one had besides its
- * rows is made again as far as it fits; what others have made of it stands in the way.
+ * Replaces the old table, which stays readable until then. Recreates its owner, privileges, indexes, triggers and similar
+ * as far as they fit. Fails if other objects depend on it.
  * @throws output-locked, unsupported
  */
 export async function replaceTable(replacement: Replacement): Promise<void> {
@@ -88,15 +88,16 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
   const source = `${output}: the table "${name.table}"`;
   const old = await findTable(connection, name);
   if (old?.rowSecurity) {
-    const reason = "it has policies for its rows, which a new table would not have; empty it and use --append";
+    const reason = "it has row-level security policies, which a new table would lose; truncate it and use --append";
     throw createError("unsupported", { source, reason });
   }
   if (old?.isChild) {
-    const reason = "another table has its rows too, which a new table would not be part of; empty it and use --append";
+    const reason =
+      "it is a partition or child of another table, which a new table would not be; truncate it and use --append";
     throw createError("unsupported", { source, reason });
   }
   if (old?.kind === "p")
-    context.reportNotice("partitions-joined", undefined, `"${name.table}" had partitions, and is one table now`);
+    context.reportNotice("partitions-joined", undefined, `"${name.table}" was partitioned and is now a single table`);
   await connection.run(`LOCK TABLE ${sqlName(name)} IN ACCESS EXCLUSIVE MODE`);
   const kept = await readPreserved(replacement);
   try {
@@ -105,14 +106,14 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
     // Dependent objects still exist.
     if (sqlStateOf(error) !== "2BP01") throw error;
     const { detail = "" } = error as { detail?: string };
-    const reason = `others are made of it: ${detail.replaceAll("\n", ", ")}; empty it and use --append`;
+    const reason = `other objects depend on it: ${detail.replaceAll("\n", ", ")}; truncate it and use --append`;
     throw createError("unsupported", { source, reason }, error);
   }
   await connection.run(`ALTER TABLE ${sqlName(working)} RENAME TO ${quoteIdentifier(name.table)}`);
   for (const { what, sql } of kept) {
     try {
-      if (sql === null) throw new Error("it is for the columns that it had");
-      await connection.tried(() => connection.run(sql));
+      if (sql === null) throw new Error("it refers to the previous columns");
+      await connection.inSavepoint(() => connection.run(sql));
     } catch (error) {
       const example = `the ${what} does not fit the new table: ${(error as Error).message}`;
       context.reportNotice("definition-dropped", undefined, example);

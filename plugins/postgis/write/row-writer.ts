@@ -1,9 +1,9 @@
-/** Rows of a binary COPY, one after the other, in memory that grows. */
+/** Builds the rows of a binary COPY in a growing buffer. */
 export class RowWriter {
   private buffer = Buffer.allocUnsafeSlow(1 << 16);
   size = 0;
 
-  /** Makes room for so many bytes more. @returns where they begin */
+  /** Reserves bytes. @returns their offset */
   private reserve(count: number): number {
     const { size } = this;
     if (size + count > this.buffer.length) {
@@ -47,7 +47,7 @@ export class RowWriter {
     this.buffer.writeDoubleBE(value, at + 4);
   }
 
-  /** @param prefix a byte before it, where there is one */
+  /** @param prefix a byte to write first; -1 for none */
   bytes(source: Uint8Array, from: number, to: number, prefix = -1): void {
     const before = prefix < 0 ? 0 : 1;
     const count = to - from;
@@ -56,12 +56,12 @@ export class RowWriter {
     buffer.writeInt32BE(count + before, at);
     at += 4;
     if (before > 0) buffer[at++] = prefix;
-    // Copying a few bytes by hand is cheaper than the call that copies many.
+    // For short values a loop is faster than `copy`.
     if (count < 24) for (let i = 0; i < count; i++) buffer[at + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), at);
   }
 
-  /** All rows so far, in memory of their own; it starts over. */
+  /** Returns a copy of all rows and resets the writer. */
   finish(): Uint8Array<ArrayBuffer> {
     const rows = new Uint8Array(this.size);
     rows.set(this.buffer.subarray(0, this.size));

@@ -13,7 +13,7 @@ interface ColumnRow {
   readonly name: string;
   readonly type: number;
   readonly modifier: number;
-  /** As SQL declares it. */
+  /** Declared type. */
   readonly declared: string;
   readonly generated: boolean;
   readonly key: boolean;
@@ -26,19 +26,19 @@ const columnsSql = `
                    AND indkey[0] = attnum) AS key
   FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 
-/** Where a field of the layer goes. */
+/** Maps a field to a column. */
 interface ColumnMapping {
-  /** Of the table. */
+  /** Column of the table. */
   readonly column: string;
-  /** Of the rows that came. */
+  /** Column of the staging table. */
   readonly staged: string;
   readonly field: string;
   readonly stagedType: string;
-  /** Null where it is the type of the rows. */
+  /** Declared type of the table's column; null if it equals the staged type. */
   readonly declared: string | null;
 }
 
-/** Where the geometry goes. */
+/** Maps the geometry to a column. */
 interface GeometryMapping {
   readonly column: string;
   readonly declared: string;
@@ -50,39 +50,38 @@ const minValues = { int32: -(2n ** 31n), int64: -(2n ** 63n) } as const;
 let stagingCount = 0;
 
 /**
- * Rows for a table that is there come into a table of their own first, which lasts as long as the transaction. From
- * there they go over in one statement, with the types that the table has and ids that it has not.
+ * Writes rows for an existing table to a temporary staging table first, then inserts them in one statement, which converts
+ * types and assigns free ids.
  */
 export class StagedTable implements TableWriter {
   private readonly staging = `geoferry_rows_${stagingCount++}`;
   private readonly zones: ZoneTally;
   private readonly places: ColumnMapping[] = [];
   private geometry: GeometryMapping | null = null;
-  /** The column with the ids, where it is one of whole numbers. */
+  /** The id column, if it has an integer type. */
   private key: string | null = null;
   private anyIds = false;
   private begun = false;
 
   constructor(
     private readonly task: TableTask,
-    /** How the rows that are there are taken out before: all of them, and none of tables that inherit from it. */
+    /** SQL that removes existing rows first, but not those of child tables; null to append. */
     private readonly emptying: string | null = null,
   ) {
     this.zones = new ZoneTally(task.design.fields.length);
   }
 
-  /** Compares the layer with the table. @throws unsupported */
+  /** Maps the layer to the table's columns. @throws unsupported */
   async match(): Promise<void> {
     const { connection, name, design } = this.task;
     const rows = await connection.rows<ColumnRow>(columnsSql, sqlName(name));
     const types = new TypeCatalog(connection);
-    await types.learn(rows.map(({ type }) => type));
-    const factsOf = (row: ColumnRow) => types.factsOf(row.type, row.modifier);
+    await types.load(rows.map(({ type }) => type));
+    const factsOf = (row: ColumnRow) => types.typeOf(row.type, row.modifier);
     const key = rows.find((row) => row.key && /^int(32|64)$/.test(readingOf(factsOf(row), "text").type));
     this.key = key?.name ?? null;
     const geometry = rows.find((row) => isGeometry(factsOf(row)));
-    if (design.geometry && !geometry)
-      throw this.refused("is a table without geometry, and what is to be added has one");
+    if (design.geometry && !geometry) throw this.unsupported("has no geometry column, but the input has geometries");
     if (design.geometry && geometry) {
       const holds = geometryModifier(factsOf(geometry));
       this.geometry = { column: geometry.name, declared: geometry.declared, holds };
@@ -91,10 +90,12 @@ export class StagedTable implements TableWriter {
       const there = rows.find((row) => row.name === field.name);
       if (there && (there === key || there === geometry)) {
         const role = there === key ? "ids" : "geometry";
-        throw this.refused(`has the ${role} in the column "${field.name}"; give the field another name with --rename`);
+        throw this.unsupported(
+          `has the ${role} in the column "${field.name}"; give the field another name with --rename`,
+        );
       }
       if (there?.generated)
-        throw this.refused(`computes its column "${field.name}"; leave the field out with --select`);
+        throw this.unsupported(`computes its column "${field.name}"; leave the field out with --select`);
       if (!there) await this.addColumn(field.name, columnTypeOf(field.type, this.task.options));
       const own = columnTypeOf(field.type, this.task.options);
       const declared = !there || there.declared === own ? null : there.declared;
@@ -102,7 +103,7 @@ export class StagedTable implements TableWriter {
     }
   }
 
-  private refused(reason: string): Error {
+  private unsupported(reason: string): Error {
     const { output, name } = this.task;
     return createError("unsupported", {
       source: output,
@@ -114,7 +115,7 @@ export class StagedTable implements TableWriter {
   private async addColumn(column: string, type: string): Promise<void> {
     const { connection, name, context } = this.task;
     await connection.run(`ALTER TABLE ${sqlName(name)} ADD COLUMN ${quoteIdentifier(column)} ${type}`);
-    context.reportNotice("column-added", column, `"${name.table}" had no column for the field, and has one now`);
+    context.reportNotice("column-added", column, `"${name.table}" had no column for the field; it was added`);
   }
 
   get target(): string {
@@ -135,7 +136,7 @@ export class StagedTable implements TableWriter {
     await connection.run(`CREATE TEMPORARY TABLE ${this.staging} (${columns.join(", ")}) ON COMMIT DROP`);
   }
 
-  note(chunk: PostgisChunk): void {
+  beforeCopy(chunk: PostgisChunk): void {
     this.zones.add(chunk);
     if (chunk.greatestId !== null) this.anyIds = true;
     const type = this.task.design.fid.type;
@@ -154,10 +155,10 @@ export class StagedTable implements TableWriter {
     }
     for (const place of this.places) await this.countChanged(place);
     const geometry = await this.geometryExpression();
-    // No one else gives ids meanwhile; who reads does not wait.
+    // Blocks concurrent inserts, which could take the same ids, but not reads.
     if (this.emptying === null) await connection.run(`LOCK TABLE ${sqlName(name)} IN SHARE ROW EXCLUSIVE MODE`);
     else await this.empty(this.emptying);
-    const ids = this.key === null ? null : await this.settleIds(this.key);
+    const ids = this.key === null ? null : await this.assignIds(this.key);
     const columns = [
       ...(ids === null ? [] : [{ column: this.key!, value: ids }]),
       ...(geometry === null ? [] : [{ column: this.geometry!.column, value: geometry }]),
@@ -168,40 +169,42 @@ export class StagedTable implements TableWriter {
     await connection.run(
       columns.length === 0
         ? `INSERT INTO ${sqlName(name)} SELECT FROM pg_temp.${this.staging}`
-        : // Ids are kept where the table would give them itself (GENERATED ALWAYS).
+        : // OVERRIDING keeps ids if the column is GENERATED ALWAYS.
           `INSERT INTO ${sqlName(name)} (${into}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM pg_temp.${this.staging} ORDER BY ctid`,
     );
     if (ids !== null) await this.moveSequence(this.key!);
     await connection.run(`DROP TABLE pg_temp.${this.staging}`);
   }
 
-  /** @throws unsupported where rows of other tables refer to those that are there */
+  /** @throws unsupported if rows of other tables refer to existing rows */
   private async empty(sql: string): Promise<void> {
     try {
       await this.task.connection.run(sql);
     } catch (error) {
       if (sqlStateOf(error) !== "0A000") throw error;
-      throw this.refused(`cannot be replaced: ${(error as { detail?: string }).detail ?? (error as Error).message}`);
+      throw this.unsupported(
+        `cannot be replaced: ${(error as { detail?: string }).detail ?? (error as Error).message}`,
+      );
     }
   }
 
-  /** A length that is declared is not cast to, since a cast cuts what an assignment refuses. */
+  /** Casts to the type without its length: a cast truncates, while an assignment reports an error. */
   private valueOf({ staged, declared }: ColumnMapping): string {
     if (declared === null || /^(character|bit)/.test(declared)) return staged;
     return `${staged}::${declared}`;
   }
 
-  /** Values that do not come back as they were. @throws output-failed where one is nothing that the column takes */
+  /** Counts values that the column's type changes. @throws output-failed if it does not accept a value */
   private async countChanged({ staged, stagedType, declared, column, field }: ColumnMapping): Promise<void> {
     const { connection, context, output, name } = this.task;
-    // What is written another way is no other value there.
+    // For these types, only the notation may differ.
     if (declared === null || /^(character|text|jsonb?|real|uuid|citext)/.test(declared)) return;
     try {
       const [row] = await connection.rows<{ changed: number }>(
         `SELECT count(*) AS changed FROM pg_temp.${this.staging}
          WHERE ${staged} IS NOT NULL AND ${staged}::${declared}::${stagedType} IS DISTINCT FROM ${staged}`,
       );
-      const example = `values became others in the column's type ${declared}`;
+      const example = `values changed on conversion to the column's type ${declared}`;
       if (row!.changed > 0) context.reportLoss("value-changed", field, example, row!.changed);
     } catch (error) {
       const what = `the column "${column}" of "${name.table}" is ${declared}`;
@@ -209,7 +212,7 @@ export class StagedTable implements TableWriter {
     }
   }
 
-  /** The geometry as the column wants it: its system, dimensions and multi form. */
+  /** Converts the geometry to the column's SRID, dimensions and multi type. */
   private async geometryExpression(): Promise<string | null> {
     if (!this.geometry) return null;
     const { design, postgis, srid, connection, context } = this.task;
@@ -238,8 +241,8 @@ export class StagedTable implements TableWriter {
     return declared.includes("geography") ? `${expression}::${quoteIdentifier(postgis!)}.geography` : expression;
   }
 
-  /** Gives those a number that have none, or one that is taken. @returns what is inserted; null for what the table gives */
-  private async settleIds(key: string): Promise<string | null> {
+  /** Assigns ids to rows without one and to repeated ids. @returns the SQL of the id; null to use the column's default */
+  private async assignIds(key: string): Promise<string | null> {
     const { connection, name, context, design } = this.task;
     const sequence = `pg_get_serial_sequence(${quoteLiteral(sqlName(name))}, ${quoteLiteral(key)})`;
     const [row] = await connection.rows<{ sequence: string | null }>(`SELECT ${sequence} AS sequence`);

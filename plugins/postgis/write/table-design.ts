@@ -6,13 +6,13 @@ import { maxFields } from "../limits.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
-/** What a layer is as a table: made from the layer alone, so that encoders and assembler agree on it. */
+/** The table of a layer. Derived from the layer alone, so that encoders and assembler agree on it. */
 export interface TableDesign {
   readonly fid: { readonly column: string; readonly type: "int32" | "int64" };
   /** Null for a table without geometry. */
   readonly geometry: {
     readonly column: string;
-    /** Null where there are several. */
+    /** Null if there are several. */
     readonly type: GeometryType | null;
     readonly z: boolean;
     readonly m: boolean;
@@ -23,9 +23,9 @@ export interface TableDesign {
 /** @throws unsupported */
 export function designTable(layer: TargetLayer, options: WriteOptions): TableDesign {
   const { summary, fields, crs } = layer;
-  if (!summary || !fields) throw createError("internal", { reason: "a table cannot be laid out without a summary" });
+  if (!summary || !fields) throw createError("internal", { reason: "writing a table needs a summary of the layer" });
   if (fields.length > maxFields) {
-    const reason = `${fields.length} fields are more than the ${maxFields} that a table can have; choose some with --select`;
+    const reason = `${fields.length} fields exceed the limit of ${maxFields} per table; choose fields with --select`;
     throw createError("unsupported", { source: layer.name, reason });
   }
   const taken = new Set(fields.map((field) => field.name));
@@ -47,7 +47,7 @@ export function designTable(layer: TargetLayer, options: WriteOptions): TableDes
   };
 }
 
-/** What a field is declared as. `datetime` is with a zone unless no value has one. */
+/** Column type of a field. `datetime` has a zone unless no value has one. */
 export function columnTypeOf(type: FieldType, { json }: WriteOptions): string {
   return type === "json" ? json : columnTypes[type];
 }

@@ -10,13 +10,12 @@ export interface TableName {
 
 export const sqlName = ({ schema, table }: TableName): string => `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
 
-/** What there is under a name. */
 export interface ExistingTable {
   readonly oid: number;
   /** pg_class.relkind */
   readonly kind: string;
   readonly rowSecurity: boolean;
-  /** A partition, or a child of another table, whose rows it has too. */
+  /** Whether it is a partition or inherits from another table. */
   readonly isChild: boolean;
 }
 
@@ -32,8 +31,8 @@ export async function findTable(connection: Connection, { schema, table }: Table
 }
 
 /**
- * The table that a layer's name stands for: of the schema that comes first on the search path, or `schema.table` where
- * there is such a schema. The reader calls tables so. @throws output-failed
+ * Resolves a layer name: `schema.table` if that schema exists, else a table in the first schema of the search path. The
+ * reader names layers the same way. @throws output-failed
  */
 export async function resolveTableName(connection: Connection, output: string, name: string): Promise<TableName> {
   const [row] = await connection.rows<{ current: string | null; schemas: string[] }>(
@@ -49,6 +48,6 @@ export async function resolveTableName(connection: Connection, output: string, n
     if (schemas.includes(schema) && at + 1 < name.length) return { schema, table: name.slice(at + 1) };
   }
   if (current !== null) return { schema: current, table: name };
-  const reason = "no schema of the search path is there; name one: --layer-name schema.table";
+  const reason = "no schema of the search path exists; name one with --layer-name schema.table";
   throw createError("output-failed", { output, reason });
 }

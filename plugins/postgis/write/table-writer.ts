@@ -5,34 +5,32 @@ import type { PostgisChunk } from "./encoder.js";
 import type { TableDesign, WriteOptions } from "./table-design.js";
 import type { TableName } from "./table-names.js";
 
-/** What rows go into: a table that is made, or one that is there. */
+/** Writes rows to a new or an existing table. */
 export interface TableWriter {
-  /** Makes ready for the first rows, which tell more than the layer. */
+  /** Prepares the table; the first rows determine types of datetime columns. */
   begin(chunk: PostgisChunk | null): Promise<void>;
-  /** Table and columns, as COPY takes them. */
+  /** Table and columns for COPY. */
   readonly target: string;
-  /** Looks at rows before they are sent, and gives ids to those that have none. */
-  note(chunk: PostgisChunk): void;
-  /** All rows are there. */
+  /** Collects statistics of rows before they are sent, and fills in missing ids. */
+  beforeCopy(chunk: PostgisChunk): void;
+  /** Called after all rows were sent. */
   finish(): Promise<void>;
 }
 
-/** What every table is written with. */
 export interface TableTask {
   readonly connection: Connection;
-  /** The address, for messages. */
+  /** Address for messages. */
   readonly output: string;
   readonly name: TableName;
   readonly design: TableDesign;
-  /** The schema of PostGIS; null where the database has none. */
+  /** Schema of PostGIS; null if it is not installed. */
   readonly postgis: string | null;
-  /** Of the coordinates; 0 for none. */
+  /** SRID of the geometries; 0 for none. */
   readonly srid: number;
   readonly options: WriteOptions;
   readonly context: WriteContext;
 }
 
-/** Puts ids where they are missing. */
 export function fillIds({ bytes, missing }: PostgisChunk, type: "int32" | "int64", next: () => bigint): void {
   if (missing === null) return;
   const view = dataViewOf(bytes);
@@ -42,7 +40,7 @@ export function fillIds({ bytes, missing }: PostgisChunk, type: "int32" | "int64
   }
 }
 
-/** How many values of each field had a zone, and how many had none. */
+/** Counts values with and without a zone, by field. */
 export class ZoneTally {
   readonly zoned: number[];
   readonly unzoned: number[];

@@ -1,4 +1,4 @@
-/** Whether a table that is to be replaced can stay, with all that is made of it, and only its rows change. */
+/** Decides whether a table can be replaced by changing only its rows, which keeps dependent objects. */
 import { type Field, type FieldType, type GeometryType, type LayerSummary, typesIn } from "../../../src/model/index.js";
 import { GeoferryError } from "../../../src/plugin/index.js";
 import { geometryModifier, isGeometry, readingOf, TypeCatalog, type TypeInfo } from "../column-types.js";
@@ -9,7 +9,7 @@ interface ColumnRow {
   readonly name: string;
   readonly type: number;
   readonly modifier: number;
-  /** A value comes of itself. */
+  /** Whether it has a default or is an identity column. */
   readonly filled: boolean;
   readonly generated: boolean;
   readonly required: boolean;
@@ -23,10 +23,10 @@ const columnsSql = `
                    AND indkey[0] = attnum) AS key
   FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 
-/** Types of columns that hold all values of a field, besides its own. */
+/** Wider column types that hold all values of a field type. */
 const widerTypes: Readonly<Partial<Record<FieldType, readonly FieldType[]>>> = { int32: ["int64", "double"] };
 
-/** Types with a length have it, and four more, in their modifier. */
+/** Types whose modifier is their length plus four. */
 const typesWithLength = new Set(["varchar", "bpchar"]);
 const lengthModifierOffset = 4;
 
@@ -39,8 +39,8 @@ function holdsField(facts: TypeInfo, { type }: Field, maxBytes: number): boolean
 const isSameType = (type: GeometryType, held: GeometryType): boolean => type === held || `Multi${type}` === held;
 
 /**
- * @param srid of the table where it is the system of what comes; an error where it is another
- * @returns why the table cannot stay, in words; null where it can
+ * @param srid of the table, or the error if the input has another CRS
+ * @returns the reason why the table must be recreated; null if it can stay
  */
 export async function findIncompatibility(
   { connection, name, design, context }: TableTask,
@@ -49,14 +49,14 @@ export async function findIncompatibility(
 ): Promise<string | null> {
   const rows = await connection.rows<ColumnRow>(columnsSql, sqlName(name));
   const types = new TypeCatalog(connection);
-  await types.learn(rows.map(({ type }) => type));
-  const factsOf = (row: ColumnRow) => types.factsOf(row.type, row.modifier);
+  await types.load(rows.map(({ type }) => type));
+  const factsOf = (row: ColumnRow) => types.typeOf(row.type, row.modifier);
   const geometry = rows.find((row) => isGeometry(factsOf(row)));
   const key = rows.find((row) => row.key && /^int(32|64)$/.test(readingOf(factsOf(row), "text").type));
-  if (srid instanceof GeoferryError) return "it is in another reference system";
-  if (summary.idType !== null && !key) return "it has no key of whole numbers for the ids";
+  if (srid instanceof GeoferryError) return "it has another CRS";
+  if (summary.idType !== null && !key) return "it has no integer key for the ids";
   if (design.geometry) {
-    if (!geometry) return "it has no column for the geometry";
+    if (!geometry) return "it has no geometry column";
     const holds = geometryModifier(factsOf(geometry));
     const { z, m } = design.geometry;
     if (holds.isDeclared && typesIn(summary).length > 0 && (holds.z !== z || holds.m !== m))
@@ -69,7 +69,7 @@ export async function findIncompatibility(
   for (const field of design.fields) {
     const row = columns.get(field.name);
     if (!row) continue;
-    if (row === key || row === geometry || row.generated) return `its column "${field.name}" is for something else`;
+    if (row === key || row === geometry || row.generated) return `its column "${field.name}" has another role`;
     const maxBytes = summary.fields.find(({ name }) => name === field.name)?.maxBytes ?? 0;
     if (!holdsField(factsOf(row), field, maxBytes)) return `its column "${field.name}" does not hold ${field.type}`;
   }
@@ -79,8 +79,12 @@ export async function findIncompatibility(
       !fields.has(row.name) && row !== key && !(row === geometry && design.geometry) && !row.generated && !row.filled,
   );
   const required = others.find((row) => row.required);
-  if (required) return `its column "${required.name}" takes no null, and nothing comes for it`;
+  if (required) return `its column "${required.name}" is NOT NULL, but the input has no values for it`;
   for (const row of others)
-    context.reportNotice("column-emptied", row.name, `"${name.table}" keeps the column, and nothing comes for it`);
+    context.reportNotice(
+      "column-emptied",
+      row.name,
+      `"${name.table}" keeps the column, which is null now: the input has no values for it`,
+    );
   return null;
 }

@@ -21,7 +21,7 @@ export interface TableRows {
 
 /** Decodes the cells of a batch, column by column. */
 export class CellDecoder {
-  private troubles = new Map<string, { count: number; example: string }>();
+  private issues = new Map<string, { count: number; example: string }>();
 
   constructor(
     private readonly header: DbfHeader,
@@ -54,23 +54,23 @@ export class CellDecoder {
   }
 
   /** Returns the problems since the last call and resets them. */
-  takeTroubles(): CellIssue[] {
+  takeIssues(): CellIssue[] {
     const undecodable = this.text.takeUndecodable();
     if (undecodable.count > 0) {
-      this.troubles.set("text-undecodable", {
+      this.issues.set("text-undecodable", {
         count: undecodable.count,
         example: `"${undecodable.example}" is no text in the table's encoding; name the right one with --in encoding=NAME`,
       });
     }
-    const taken = [...this.troubles].map(([code, trouble]) => ({ code, ...trouble }));
-    this.troubles = new Map();
+    const taken = [...this.issues].map(([code, trouble]) => ({ code, ...trouble }));
+    this.issues = new Map();
     return taken;
   }
 
   private note(code: string, example: () => string): void {
-    const known = this.troubles.get(code);
+    const known = this.issues.get(code);
     if (known) known.count++;
-    else this.troubles.set(code, { count: 1, example: example() });
+    else this.issues.set(code, { count: 1, example: example() });
   }
 
   /** Whether Visual FoxPro's flags say that the cell is null. */
@@ -215,12 +215,12 @@ export class CellDecoder {
       const from = starts[i]! + offset;
       if (starts[i]! < 0 || this.isNull(field, rows, starts[i]!)) builder.pushNull();
       else if (width >= 8 && formatCompactDate(bytes, from, iso)) builder.pushBytes(iso, 0, 10);
-      else this.oddDate(builder, rows, from, from + width);
+      else this.readOtherDate(builder, rows, from, from + width);
     }
     return builder.finish();
   }
 
-  private oddDate(builder: BytesBuilder, rows: TableRows, from: number, to: number): void {
+  private readOtherDate(builder: BytesBuilder, rows: TableRows, from: number, to: number): void {
     const text = cellText(rows.bytes, from, to);
     if (/^[0 \-/*]*$/.test(text)) {
       builder.pushNull();

@@ -3,7 +3,7 @@ interface CodePage {
   readonly encoding: string;
   /** Language bytes of the DBF header (offset 29); the first is the one written. */
   readonly languages: readonly number[];
-  /** Words of a .cpg, in lower case without anything but letters and digits; the first is the code page's number. */
+  /** Names in a .cpg, reduced to lower-case letters and digits; the first is the code page's number. */
   readonly words: readonly string[];
 }
 

@@ -91,14 +91,14 @@ const knownVersions = new Set([
  * of backlink.
  */
 export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | string {
-  if (head.length < 32) return `a header of 32 bytes is missing, there are ${head.length}`;
+  if (head.length < 32) return `the file has ${head.length} bytes, fewer than the 32-byte header`;
   const version = head[0]!;
-  if (!knownVersions.has(version)) return `its first byte, ${version}, is none of a dBASE table`;
+  if (!knownVersions.has(version)) return `its first byte, ${version}, is not a dBASE version`;
   const headerBytes = head.readUInt16LE(8);
   const recordBytes = head.readUInt16LE(10);
   if (headerBytes < 33) return `a header of ${headerBytes} bytes is too short to describe a column`;
-  if (headerBytes > fileBytes) return `the header says that it has ${headerBytes} bytes, the file has ${fileBytes}`;
-  if (recordBytes < 1) return "its records have no bytes";
+  if (headerBytes > fileBytes) return `the header length is ${headerBytes} bytes, but the file has ${fileBytes}`;
+  if (recordBytes < 1) return "its record length is 0";
   let wider = 0;
   for (const layout of [dbase3Layout, clipperLayout, dbase7Layout]) {
     const found = readColumns(head, headerBytes, layout);

@@ -33,7 +33,7 @@ class BatchLosses {
     else this.found.set(key, { code, field, example: example(), count: 1 });
   }
 
-  tell(lose: ReportLoss): void {
+  report(lose: ReportLoss): void {
     for (const { code, field, example, count } of this.found.values()) lose(code, field, example, count);
   }
 }
@@ -58,7 +58,7 @@ export class RowEncoder {
       if (column.letter === "L") this.fill(records, column, batch.length, question);
       if (found !== undefined) this.cells(records, column, batch.columns[found]!, batch.length, losses);
     }
-    losses.tell(this.lose);
+    losses.report(this.lose);
     return records;
   }
 
@@ -172,13 +172,19 @@ export class RowEncoder {
         losses.add("text-padded", out.name, () => "spaces at the end of a text are padding in a .dbf");
       }
       if (size > out.width || !copyPlainText(bytes, from, to, records, at, this.encodeText !== null)) {
-        this.oddText(records, out, at, decodeUtf8(bytes, from, to), losses);
+        this.writeOtherText(records, out, at, decodeUtf8(bytes, from, to), losses);
       }
     }
   }
 
   /** Writes text that is too long, contains a NUL, or needs an encoding. */
-  private oddText(records: Uint8Array, out: DbfOutputColumn, at: number, text: string, losses: BatchLosses): void {
+  private writeOtherText(
+    records: Uint8Array,
+    out: DbfOutputColumn,
+    at: number,
+    text: string,
+    losses: BatchLosses,
+  ): void {
     records.fill(space, at, at + out.width);
     let clean = text;
     if (text.includes("\0")) {
@@ -191,14 +197,14 @@ export class RowEncoder {
       losses.add("text-unencodable", out.name, () => `"${text.slice(0, 40)}" has characters that the encoding lacks`);
     }
     if (encoded.length > out.width) {
-      encoded = this.cut(clean, encoded, out.width);
+      encoded = this.truncate(clean, encoded, out.width);
       losses.add("text-cut", out.name, () => `"${text.slice(0, 40)}…" has more than ${out.width} bytes and was cut`);
     }
     records.set(encoded, at);
   }
 
   /** The longest prefix of whole characters that fits `width` bytes. */
-  private cut(text: string, encoded: Uint8Array, width: number): Uint8Array {
+  private truncate(text: string, encoded: Uint8Array, width: number): Uint8Array {
     if (!this.encodeText) {
       let end = width;
       while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--;
@@ -220,7 +226,7 @@ export class RowEncoder {
       if (value === null) continue;
       const text = value instanceof Uint8Array ? Buffer.from(value).toString("base64") : String(value);
       const at = i * this.table.recordBytes + out.offset;
-      if (out.letter === "C") this.oddText(records, out, at, text, losses);
+      if (out.letter === "C") this.writeOtherText(records, out, at, text, losses);
       else
         losses.add("value-type-mismatch", out.name, () => `"${text.slice(0, 40)}" is no ${out.fieldType}, became null`);
     }

@@ -12,7 +12,7 @@ export interface TableInfo {
   /** The decoder's name; null if nothing declares it and the sampled rows are ASCII only. */
   readonly encoding: string | null;
   /** The row count in the header, and the number of whole rows in the file. */
-  readonly promisedRows: number;
+  readonly declaredRows: number;
   readonly availableRows: number;
 }
 
@@ -51,7 +51,7 @@ async function readCpg(source: Source, context: ReadContext): Promise<string | n
     context.reportNotice(
       "cpg-unknown",
       undefined,
-      `${file.name} says "${shown}", which names no encoding, and was left aside`,
+      `${file.name} names an unknown encoding, "${shown}", and was ignored`,
     );
   }
   return found;
@@ -151,7 +151,7 @@ export async function readTable(
   if (typeof header === "string") throw createError("input-corrupt", { source: source.name, reason: header });
   const described = 1 + header.columns.reduce((sum, { width }) => sum + width, 0);
   if (described < header.recordBytes && header.nullFlagsOffset < 0) {
-    const example = `the columns of ${source.name} take ${described} bytes, its rows have ${header.recordBytes}; what stands behind the columns was not read`;
+    const example = `the columns of ${source.name} take ${described} bytes, its rows have ${header.recordBytes}; bytes after the columns were ignored`;
     context.reportNotice("extra-rows", undefined, example);
   }
   const availableRows = Math.floor((file.size - header.headerBytes) / header.recordBytes);
@@ -173,8 +173,8 @@ export async function readTable(
     context.reportNotice(
       "field-renamed",
       to,
-      `a field "${from}" is there already or has no name; this one became "${to}"`,
+      `a field name "${from}" is empty or repeated; the field was renamed to "${to}"`,
     );
   });
-  return { header, fields, encoding, promisedRows: header.records, availableRows };
+  return { header, fields, encoding, declaredRows: header.records, availableRows };
 }

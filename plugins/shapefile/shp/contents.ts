@@ -7,7 +7,7 @@ import type { ShapeSplit } from "./splits.js";
 /** The contents of a split's shapes, and the position of each in the .shp. */
 export interface ShapeContents extends ShapeBytes {
   /** Offset in the .shp of the record of each row. */
-  readonly places: Float64Array;
+  readonly offsets: Float64Array;
   /** Rows whose record is not within the file; their `starts` is -1. */
   readonly beyond: Set<number>;
   /** The number in each record's header; 0 for a row without one. */
@@ -24,7 +24,7 @@ const emptyContents = (count: number): ShapeContents => ({
   bytes: Buffer.alloc(0),
   starts: new Int32Array(count).fill(-1),
   ends: new Int32Array(count),
-  places: new Float64Array(count),
+  offsets: new Float64Array(count),
   beyond: new Set(),
   numbers: new Int32Array(count),
   lengthsDiffer: false,
@@ -58,7 +58,7 @@ async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContent
     contents.starts[i] = at + recordHeaderBytes;
     // The last record of a run ends with the run, whatever its own length.
     contents.ends[i] = last ? bytes.length : at + recordHeaderBytes + length;
-    contents.places[i] = from + at;
+    contents.offsets[i] = from + at;
     if (last && at + recordHeaderBytes + length > bytes.length && from + bytes.length >= shp.size)
       contents.beyond.add(i);
     at += recordHeaderBytes + length;
@@ -74,7 +74,7 @@ async function readIndexed(split: ShapeSplit, shp: SourceFile, shx: SourceFile):
   for (let row = 0; row < count; row++) {
     const from = entries.readUInt32BE(8 * row) * 2;
     const to = from + recordHeaderBytes + entries.readUInt32BE(8 * row + 4) * 2;
-    contents.places[row] = from;
+    contents.offsets[row] = from;
     if (from < headerBytes && to > recordHeaderBytes) contents.beyond.add(row);
     else if (from >= headerBytes && from + recordHeaderBytes >= shp.size) contents.beyond.add(row);
     else if (from >= headerBytes) wanted.push({ row, from, to: Math.min(to, shp.size) });

@@ -55,7 +55,7 @@ class ShapeDecoder {
   private ringEnds: number[] = [];
   private measured = false;
   /** Whether positions of the current shape were rearranged. */
-  private placedAnew = false;
+  private rearranged = false;
   /** Null until there is a polygon. */
   private vertices: VertexTable | null = null;
   /** Capacity in positions and rings beyond the counts of the shapes. */
@@ -63,7 +63,7 @@ class ShapeDecoder {
 
   constructor(
     private readonly shapes: ShapeBytes,
-    private readonly troubles: ShapeIssues,
+    private readonly issues: ShapeIssues,
     private readonly shapeType: number,
   ) {
     const { bytes, starts } = shapes;
@@ -77,7 +77,7 @@ class ShapeDecoder {
     this.allocate();
     const { starts, ends } = this.shapes;
     for (let i = 0; i < starts.length; i++) {
-      if (starts[i]! >= 0 && !this.troubles.damaged.has(i)) this.shape(i, starts[i]!, ends[i]!);
+      if (starts[i]! >= 0 && !this.issues.damaged.has(i)) this.shape(i, starts[i]!, ends[i]!);
       this.partOffsets[i + 1] = this.parts;
     }
     return {
@@ -107,7 +107,7 @@ class ShapeDecoder {
       if (starts[i]! < 0) continue;
       const damage = this.layout.measure(starts[i]!, ends[i]!);
       if (damage !== null) {
-        this.troubles.damaged.set(i, damage);
+        this.issues.damaged.set(i, damage);
         continue;
       }
       const { plain, parts, points, zAt, mAt, type, used } = this.layout;
@@ -171,23 +171,23 @@ class ShapeDecoder {
     }
     const first = this.positions;
     this.copyPositions(first, points);
-    const fitsBox = this.ownBox(i, from, first, points);
+    const fitsBox = this.useRecordBox(i, from, first, points);
     if (!fitsBox && !this.measureBox(i, first, first + points)) {
       if (plain === ShapeType.point && Number.isNaN(this.xy[2 * first]! + this.xy[2 * first + 1]!)) {
         this.note("non-finite-coordinates");
-      } else this.troubles.damaged.set(i, "one of its coordinates is not a finite number");
+      } else this.issues.damaged.set(i, "one of its coordinates is not a finite number");
       this.measureBox(i, first, first);
       return;
     }
-    if (!fitsBox && this.leavesBox(i, from)) this.note("shape-box");
+    if (!fitsBox && this.isOutsideBox(i, from)) this.note("shape-box");
     this.copyDimensions(first, points);
-    this.placedAnew = false;
-    this.parted(i, from, first);
-    if (this.placedAnew || this.positions !== first + points) this.measureBox(i, first, this.positions);
+    this.rearranged = false;
+    this.divideIntoParts(i, from, first);
+    if (this.rearranged || this.positions !== first + points) this.measureBox(i, first, this.positions);
   }
 
   /** Divides the positions copied from `first` on into the parts of shape i. */
-  private parted(i: number, from: number, first: number): void {
+  private divideIntoParts(i: number, from: number, first: number): void {
     const { plain, points } = this.layout;
     switch (plain) {
       case ShapeType.point:
@@ -228,7 +228,7 @@ class ShapeDecoder {
   }
 
   private note(code: string): void {
-    const { notices } = this.troubles;
+    const { notices } = this.issues;
     notices.set(code, (notices.get(code) ?? 0) + 1);
   }
 
@@ -240,7 +240,7 @@ class ShapeDecoder {
   }
 
   /** Whether the box in the record of shape i is valid, which is the most common case; shape i then uses it. */
-  private ownBox(i: number, from: number, first: number, points: number): boolean {
+  private useRecordBox(i: number, from: number, first: number, points: number): boolean {
     const { boxes } = this;
     if (!boxes || this.layout.plain === ShapeType.point) return false;
     for (let side = 0; side < 4; side++) boxes[4 * i + side] = this.view.getFloat64(from + 4 + 8 * side, true);
@@ -248,7 +248,7 @@ class ShapeDecoder {
   }
 
   /** Whether positions of shape i, which was measured, lie outside the box in its record, if that has an extent. */
-  private leavesBox(i: number, from: number): boolean {
+  private isOutsideBox(i: number, from: number): boolean {
     const { boxes, view } = this;
     if (!boxes || this.layout.plain === ShapeType.point) return false;
     const side = (n: number) => view.getFloat64(from + 4 + 8 * n, true);
@@ -314,9 +314,9 @@ class ShapeDecoder {
     this.openPart();
     if (ringStarts[0] === 0) for (const end of ringEnds) this.closeRing(first + end);
     else {
-      const kept = this.keep(first, ringEnds.at(-1)!);
+      const kept = this.copyPositionsFrom(first, ringEnds.at(-1)!);
       ringStarts.forEach((start, r) => {
-        this.closeRing(this.place(kept, start, ringEnds[r]!));
+        this.closeRing(this.placePositions(kept, start, ringEnds[r]!));
       });
     }
     return ringStarts.length === 1 ? Kind.LineString : Kind.MultiLineString;
@@ -386,13 +386,13 @@ class ShapeDecoder {
   /** Rearranges the rings: each shell followed by its holes, all closed. */
   private reorder(first: number, { owners }: RingAssignment): void {
     const { ringStarts, ringEnds } = this;
-    const kept = this.keep(first, ringEnds.at(-1)!);
+    const kept = this.copyPositionsFrom(first, ringEnds.at(-1)!);
     for (const rings of groupByShell(owners)) {
       this.openPart();
       for (const ring of rings) {
         const [start, end] = [ringStarts[ring]!, ringEnds[ring]!];
-        let at = this.place(kept, start, end);
-        if (!this.isClosed(this.positions, at - 1)) at = this.placeOne(kept, start, at);
+        let at = this.placePositions(kept, start, end);
+        if (!this.isClosed(this.positions, at - 1)) at = this.placePosition(kept, start, at);
         this.closeRing(at);
       }
     }
@@ -401,21 +401,21 @@ class ShapeDecoder {
   /** Writes loops as rings: each shell followed by its holes, all closed. */
   private placeLoops(first: number, { loops, owners }: SplitRings): void {
     const { points, parts } = this.layout;
-    const kept = this.keep(first, points);
+    const kept = this.copyPositionsFrom(first, points);
     const positions = loops.reduce((sum, loop) => sum + loop.length + 1, 0);
-    this.makeRoom(Math.max(positions - points - parts, loops.length - parts, 0));
+    this.reserve(Math.max(positions - points - parts, loops.length - parts, 0));
     for (const rings of groupByShell(owners)) {
       this.openPart();
       for (const ring of rings) {
         let at = this.positions;
-        for (const index of loops[ring]!) at = this.placeOne(kept, index - first, at);
-        this.closeRing(this.placeOne(kept, loops[ring]![0]! - first, at));
+        for (const index of loops[ring]!) at = this.placePosition(kept, index - first, at);
+        this.closeRing(this.placePosition(kept, loops[ring]![0]! - first, at));
       }
     }
   }
 
   /** Reserves capacity for more positions and rings than the counts of the shapes required. */
-  private makeRoom(more: number): void {
+  private reserve(more: number): void {
     if (more > this.spare) {
       const added = Math.max(more, this.xy.length >> 3);
       this.ringOffsets = growArray(this.ringOffsets, added, (length) => new Uint32Array(length));
@@ -430,7 +430,7 @@ class ShapeDecoder {
   }
 
   private patches(first: number, points: number, types: number[]): number {
-    const kept = this.keep(first, points);
+    const kept = this.copyPositionsFrom(first, points);
     let begun = false;
     let at = first;
     const endRing = () => {
@@ -448,7 +448,7 @@ class ShapeDecoder {
       },
       hole: endRing,
       position: (index) => {
-        at = this.placeOne(kept, index, at);
+        at = this.placePosition(kept, index, at);
       },
     });
     if (!begun) return Kind.none;
@@ -457,8 +457,8 @@ class ShapeDecoder {
   }
 
   /** Copies the positions from `first` on, as the source for rearranging them. */
-  private keep(first: number, points: number): PositionCopy {
-    this.placedAnew = true;
+  private copyPositionsFrom(first: number, points: number): PositionCopy {
+    this.rearranged = true;
     const { xy, z, m } = this;
     return {
       xy: xy.slice(2 * first, 2 * (first + points)),
@@ -468,7 +468,7 @@ class ShapeDecoder {
   }
 
   /** Writes kept positions after the last ring; returns their end. */
-  private place(kept: PositionCopy, from: number, to: number): number {
+  private placePositions(kept: PositionCopy, from: number, to: number): number {
     const at = this.positions;
     this.xy.set(kept.xy.subarray(2 * from, 2 * to), 2 * at);
     if (kept.z) this.z!.set(kept.z.subarray(from, to), at);
@@ -476,7 +476,7 @@ class ShapeDecoder {
     return at + to - from;
   }
 
-  private placeOne(kept: PositionCopy, index: number, at: number): number {
+  private placePosition(kept: PositionCopy, index: number, at: number): number {
     this.xy[2 * at] = kept.xy[2 * index]!;
     this.xy[2 * at + 1] = kept.xy[2 * index + 1]!;
     if (kept.z) this.z![at] = kept.z[index]!;

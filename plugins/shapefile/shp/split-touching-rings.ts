@@ -1,26 +1,26 @@
 /**
- * Rings that touch themselves. For ArcGIS a ring may meet itself at a vertex, so that a loop of a shell is a hole or
- * another shell. OGC Simple Features forbids it (06-103r4, 6.1.11.1: rings are simple) and has a ring for each loop.
+ * Splits rings that touch themselves. ArcGIS allows a ring to touch itself at a vertex: a loop of a shell is then a hole
+ * or another shell. OGC Simple Features requires simple rings, one for each loop (06-103r4, 6.1.11.1).
  */
 import { assignRings, type Rings, signedArea } from "./rings.js";
 
-/** Rings of a polygon record, each as indices of positions, the closing one left out; owners as in an assignment. */
+/** Rings of a polygon record as indexes of positions, without closing ones; `owners` as in `RingAssignment`. */
 export interface SplitRings {
   readonly loops: readonly number[][];
   readonly owners: Int32Array;
 }
 
 /**
- * Cuts the rings of a polygon that touch themselves, and finds out again which loop is a hole of which. Null where none
- * touches itself, or where a loop would end up in no shell.
+ * Splits the rings of a polygon that touch themselves, and reassigns holes to shells. Null if no ring touches itself, or
+ * if a loop would be in no shell.
  *
- * @param owners of the rings as they are
- * @param touching which rings may touch themselves: closed ones, with the first position at the end again
+ * @param owners of the rings before splitting
+ * @param touching which rings may touch themselves; these must be closed
  */
 export function splitTouchingRings(rings: Rings, owners: Int32Array, touching: readonly boolean[]): SplitRings | null {
   const { xy, starts, ends } = rings;
   const loops: number[][] = [];
-  /** Whether the loop has its inside on the right, as the rings of a Shapefile should. */
+  /** Whether the interior is on the right of the loop (clockwise shells), as the format requires. */
   const onRight: boolean[] = [];
   let cut = false;
   starts.forEach((from, r) => {
@@ -43,7 +43,7 @@ function openRingIndices(xy: Float64Array, from: number, to: number): number[] {
   return indexRange(from, closed ? to - 1 : to);
 }
 
-/** Loops as rings of their own, closed, and all with their inside on the right. */
+/** Converts loops to closed rings with the interior on the right. */
 function closedRings(xy: Float64Array, loops: readonly number[][], onRight: readonly boolean[]): Rings {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -63,12 +63,12 @@ function closedRings(xy: Float64Array, loops: readonly number[][], onRight: read
 }
 
 /**
- * The loops of a closed ring that meets itself at vertices, each as indices of positions without a closing one; every
- * loop visits a vertex once. Null where it does not meet itself, or where it crosses or overlaps itself at a vertex:
- * what is inside then is not for a reader to say.
+ * Splits a closed ring at the vertices where it touches itself into loops that visit each vertex once, as indexes of
+ * positions without closing ones. Null if the ring does not touch itself, or if it crosses or overlaps itself at a
+ * vertex: its interior is then ambiguous.
  *
- * @param xy positions, of which `from … to` are the ring and the last is the first again
- * @param onRight whether the inside of the polygon is on the right of the ring
+ * @param xy positions; the ring is `from … to`, including the closing position
+ * @param onRight whether the interior is on the right of the ring
  */
 export function splitIntoLoops(xy: Float64Array, from: number, to: number, onRight: boolean): number[][] | null {
   const visits = findVisits(xy, from, to);
@@ -86,7 +86,7 @@ export function splitIntoLoops(xy: Float64Array, from: number, to: number, onRig
     .map((loop) => loop.flatMap((visit) => indexRange(visits.starts[visit]!, visits.ends[visit]!)));
 }
 
-/** Visit v of a vertex has the positions `starts[v] … ends[v]`: one, or the same one several times. */
+/** Visit `v` of a vertex is the positions `starts[v] … ends[v]`: one, or repetitions of it. */
 interface VertexVisits {
   readonly starts: number[];
   readonly ends: number[];
@@ -122,7 +122,7 @@ function findSharedVertices(xy: Float64Array, starts: readonly number[]): number
   return meetings;
 }
 
-/** An edge at a vertex where a ring meets itself, as seen from there. */
+/** An edge at a vertex where a ring touches itself, relative to the vertex. */
 interface VertexEdge {
   readonly visit: number;
   readonly arriving: boolean;
@@ -131,9 +131,9 @@ interface VertexEdge {
 }
 
 /**
- * Joins each edge that arrives at a vertex with the one that leaves it along the same piece of the inside, so that no
- * ring goes on from one piece of the inside to another that it only touches. False where edges lie on each other, or
- * where those around the vertex do not arrive and leave in turns: the ring crosses itself, or winds around twice.
+ * At a shared vertex, links each arriving edge to the leaving edge of the same part of the interior, so that no loop
+ * continues into a part that it only touches. False if edges overlap, or if arriving and leaving edges do not alternate
+ * around the vertex: the ring then crosses itself or winds twice.
  */
 function relinkEdges(
   xy: Float64Array,
@@ -155,7 +155,7 @@ function relinkEdges(
     const one = spokes[s]!;
     const next = spokes[(s + 1) % spokes.length]!;
     if (one.arriving === next.arriving || compareAngles(one, next) === 0) return false;
-    // Counter-clockwise of an edge that arrives lies what is on its right.
+    // Counter-clockwise from an arriving edge lies its right side.
     if (one.arriving && onRight) leaving[one.visit] = next.visit;
     if (next.arriving && !onRight) leaving[next.visit] = one.visit;
   }
@@ -168,7 +168,7 @@ function compareAngles(a: VertexEdge, b: VertexEdge): number {
   return half(a) - half(b) || Math.sign(b.x * a.y - a.x * b.y);
 }
 
-/** The closed walks of a ring in which the visit that arrives at a vertex goes on as the visit `leaving` says. */
+/** The closed walks of a ring after relinking: visit `v` continues as visit `leaving[v]`. */
 function closedWalks(leaving: Int32Array): number[][] {
   const seen = new Uint8Array(leaving.length);
   const all: number[][] = [];
@@ -184,7 +184,7 @@ function closedWalks(leaving: Int32Array): number[][] {
   return all;
 }
 
-/** A walk cut at each vertex that it comes back to. */
+/** Splits a walk at each vertex that it visits again. */
 function splitWalk(walk: readonly number[], nodes: Int32Array): number[][] {
   const loops: number[][] = [];
   const path: number[] = [];

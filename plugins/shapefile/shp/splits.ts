@@ -11,7 +11,7 @@ export interface ShapeSplit extends Split {
   /** For a run: the byte range of the .shp with its consecutive records. */
   readonly from: number;
   readonly to: number;
-  /** For rows: the file that ends before them; null if they never had a shape. */
+  /** For rows: the truncated file that lacks them; null if they never had a shape. */
   readonly lost: "shp" | "dbf" | null;
   /** Whether the .shx locates the records. */
   readonly indexed: boolean;
@@ -29,13 +29,13 @@ export interface ShapeFiles {
   readonly tableRows: number | null;
   readonly rowBytes: number;
   /** Whether the table has fewer rows than its header counts. */
-  readonly tableCutOff: boolean;
+  readonly tableTruncated: boolean;
   /** Called once if the index and the shapes do not match. */
-  readonly wrongIndex: (record: number) => void;
+  readonly onIndexMismatch: (record: number) => void;
   /** Called when bytes between two records had to be skipped. */
-  readonly gap: (record: number, byte: number) => void;
+  readonly onGap: (record: number, byte: number) => void;
   /** Called when records follow those in the index. */
-  readonly unindexed: (byte: number) => void;
+  readonly onUnindexed: (byte: number) => void;
 }
 
 /** Row limit of a split, beside its byte limit. */
@@ -123,7 +123,7 @@ class FileWindow {
   }
 }
 
-/** Content bytes of the record that starts in `bytes`, where it looks like one; else -1. */
+/** Content size of the record at the start of `bytes`; -1 if it does not look like a record. */
 function readContentBytes(bytes: Buffer): number {
   if (bytes.length < recordHeaderBytes + 4) return -1;
   const words = bytes.readInt32BE(4);
@@ -132,23 +132,23 @@ function readContentBytes(bytes: Buffer): number {
 }
 
 /**
- * The pieces of a Shapefile's rows, in order, found by the index, or by going from record to record where there is no
- * index or it does not fit; then the rows of the table that have no shape. What it says depends on the files alone.
+ * Yields the splits of a Shapefile in row order: located by the index, or by scanning records if the index is missing or
+ * wrong; then the table rows without a shape. Deterministic: depends on the files only.
  */
 export async function* planShapeSplits(files: ShapeFiles): AsyncGenerator<ShapeSplit> {
   const { tableRows, rowBytes, shp, declaredBytes } = files;
   const walk = new RecordWalk(files);
   yield* walk.splits();
-  const cutOff = walk.cutOff || (declaredBytes > shp.size && walk.scanned && walk.row !== tableRows);
+  const truncated = walk.cutOff || (declaredBytes > shp.size && walk.scanned && walk.row !== tableRows);
   const rest = Math.max(0, (tableRows ?? 0) - walk.row);
   // The table shows which rows are missing; each is rejected.
-  if (cutOff && rest === 0 && (!walk.cutOff || tableRows === null)) yield endOfFileSplit("shp", walk.row);
-  yield* planTableSplits(walk.row, rest, rowBytes, cutOff ? "shp" : null);
-  if (files.tableCutOff && walk.row <= (tableRows ?? 0)) yield endOfFileSplit("dbf", tableRows ?? 0);
+  if (truncated && rest === 0 && (!walk.cutOff || tableRows === null)) yield truncationSplit("shp", walk.row);
+  yield* planTableSplits(walk.row, rest, rowBytes, truncated ? "shp" : null);
+  if (files.tableTruncated && walk.row <= (tableRows ?? 0)) yield truncationSplit("dbf", tableRows ?? 0);
 }
 
-/** A piece without rows, for a reader to say that the file ends too early. */
-export function endOfFileSplit(lost: "shp" | "dbf", first: number): ShapeSplit {
+/** A split without rows; reading it reports that the file is truncated. */
+export function truncationSplit(lost: "shp" | "dbf", first: number): ShapeSplit {
   return { kind: "rows", first, count: 0, from: 0, to: 0, bytes: 0, lost, indexed: false };
 }
 
@@ -172,10 +172,10 @@ class RecordWalk {
   /** Whether the .shp ended within a record. */
   cutOff = false;
   scanned = false;
-  /** Where the next record should start. */
+  /** Expected start of the next record. */
   private position = headerBytes;
   private readonly window: FileWindow;
-  private doubted = 0;
+  private checkedOutOfOrder = 0;
 
   constructor(private readonly files: ShapeFiles) {
     this.window = new FileWindow(files.shp);
@@ -186,20 +186,20 @@ class RecordWalk {
     if (shx) yield* this.byIndex(shx);
     const whole = this.row >= indexed && shx !== null;
     if (whole) {
-      // An index that is older than the shapes: the records it does not know follow those it knows.
+      // An index that is older than the .shp lacks the last records.
       if (this.position + recordHeaderBytes + 4 > Math.min(declaredBytes, shp.size)) return;
       const next = await this.window.at(this.position, recordHeaderBytes + 4);
       if (readContentBytes(next) < 0) return;
       if (next.readInt32BE(0) !== this.row + 1) {
-        this.files.unindexed(this.position);
+        this.files.onUnindexed(this.position);
         return;
       }
-      this.files.wrongIndex(this.row + 1);
+      this.files.onIndexMismatch(this.row + 1);
     }
     yield* this.byScan();
   }
 
-  /** Follows the index as long as it fits. */
+  /** Follows the index as long as it matches the .shp. */
   private async *byIndex(shx: SourceFile): AsyncGenerator<ShapeSplit> {
     const { indexed, shp, declaredBytes, rowBytes } = this.files;
     const rows = new SplitBuilder(0, rowBytes, true);
@@ -213,16 +213,16 @@ class RecordWalk {
         const opens = rows.count === 0 || rows.full(to - from);
         if (opens || from !== expected) {
           const missing = from === 0 && to === recordHeaderBytes;
-          // The end of a file that was cut off is the reader's to report; elsewhere the index is wrong.
+          // The reader reports a truncated file; otherwise the index is wrong.
           const beyond = to > shp.size && declaredBytes > shp.size;
           const record = rows.first + rows.count + 1;
           const fits = missing
-            ? !(await this.followsOn(expected, record))
+            ? !(await this.isRecordAt(expected, record))
             : beyond || (await this.fits(from, to, from !== expected));
           if (!fits) {
             if (rows.count > 0) yield rows.take();
             this.row = rows.first;
-            this.files.wrongIndex(rows.first + 1);
+            this.files.onIndexMismatch(rows.first + 1);
             return;
           }
         }
@@ -239,12 +239,12 @@ class RecordWalk {
   private async fits(from: number, to: number, outOfOrder: boolean): Promise<boolean> {
     const { shp } = this.files;
     if (from < headerBytes || to > shp.size) return false;
-    if (outOfOrder && this.doubted++ >= maxOutOfOrderRecords) return true;
+    if (outOfOrder && this.checkedOutOfOrder++ >= maxOutOfOrderRecords) return true;
     const head = await shp.read(from, recordHeaderBytes + 4);
     return readContentBytes(head) === to - from - recordHeaderBytes;
   }
 
-  /** Goes from record to record. */
+  /** Scans from record to record. */
   private async *byScan(): AsyncGenerator<ShapeSplit> {
     this.scanned = true;
     const { shp, declaredBytes, rowBytes, tableRows } = this.files;
@@ -254,7 +254,7 @@ class RecordWalk {
     let searchFrom = at;
     while (at + recordHeaderBytes + 4 <= shp.size) {
       const record = rows.first + rows.count + 1;
-      if (at === declaredBytes && !(await this.followsOn(at, record))) break;
+      if (at === declaredBytes && !(await this.isRecordAt(at, record))) break;
       const head = this.window.has(at, 12) ? this.window.here(at) : await this.window.at(at, 12);
       const size = readContentBytes(head);
       const end = at + recordHeaderBytes + size;
@@ -279,7 +279,7 @@ class RecordWalk {
         this.cutOff = true;
         break;
       }
-      this.files.gap(next, at);
+      this.files.onGap(next, at);
       if (rows.count > 0) yield rows.endingAt(found);
       searchFrom = found;
       at = found;
@@ -288,15 +288,15 @@ class RecordWalk {
     this.row = rows.first;
   }
 
-  /** Whether a record with this number stands there, although the index or the header does not say so. */
-  private async followsOn(at: number, record: number): Promise<boolean> {
+  /** Whether a record with this number starts at `at`, beyond the index or the length in the header. */
+  private async isRecordAt(at: number, record: number): Promise<boolean> {
     const head = await this.window.at(at, recordHeaderBytes + 4);
     return readContentBytes(head) >= 0 && head.readInt32BE(0) === record;
   }
 
   /**
-   * Where the record with this number starts: behind `from`, the last record known, or behind `expected`, where it
-   * should be. -1 for nowhere.
+   * Searches for the start of a record with this number after `from`, the last known record, or after `expected`. -1 if
+   * not found.
    */
   private async search(from: number, expected: number, record: number): Promise<number> {
     for (const start of expected - from > searchBytes ? [from, expected] : [from]) {

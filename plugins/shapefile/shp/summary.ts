@@ -13,7 +13,7 @@ import { readContents, type ShapeContents } from "./contents.js";
 import { geometryTypesOf, plainShapeType, ShapeType } from "./shape-types.js";
 import type { ShapeSplit } from "./splits.js";
 
-/** Whether the widths that the table declares hold its texts as UTF-8 too. */
+/** Whether column widths are valid for the texts in UTF-8. */
 const holdsUtf8 = (table: TableInfo | null): boolean =>
   table === null || table.encoding === null || /^utf-?8$/i.test(table.encoding);
 
@@ -21,15 +21,15 @@ function summarizeField({ field }: TableInfo["fields"][number], rows: number): F
   return { ...field, values: rows, maxBytes: field.width ?? maxDoubleTextBytes };
 }
 
-/** What a cell has in it where it holds a value; other types are taken to hold one. */
+/** Matches cells that hold a value; cells of other types are assumed to hold one. */
 const valuePatternByType: Readonly<Record<string, RegExp>> = { N: /\d/, F: /\d/, D: /[1-9]/, L: /[TtFfYyNn01]/ };
 
-/** Rows that are looked at for values. */
+/** Number of rows to check for values. */
 const sampleRows = 1000;
 
 /**
- * Whether every column has a value, as far as the first rows show. Text needs none: its type is the same without.
- * A column that has none in them is worth a full reading, since other formats tell its type by its values.
+ * Whether every column has a value in the first rows. If not, a full scan is worthwhile: formats without a schema infer
+ * types from values. Text columns need none.
  */
 async function hasValueInEveryColumn({ header, availableRows }: TableInfo, dbf: SourceFile): Promise<boolean> {
   const rows = Math.min(availableRows, sampleRows);
@@ -44,7 +44,7 @@ async function hasValueInEveryColumn({ header, availableRows }: TableInfo, dbf: 
   });
 }
 
-/** How many records each shape type has; null where one has heights or measures, which only decoding tells. */
+/** Counts records by shape type; null if one has heights or measures, which need decoding. */
 async function countTypes(
   splits: AsyncIterable<ShapeSplit>,
   shp: SourceFile,
@@ -69,10 +69,10 @@ interface ReadSplit {
   readonly contents: ShapeContents;
 }
 
-/** Reading takes longer than looking: so many splits are under way. */
+/** Number of splits to prefetch: reading takes longer than counting. */
 const readAheadSplits = 3;
 
-/** The contents of the splits, some being read while the one before them is looked at. */
+/** Yields the contents of the splits, prefetching the following ones. */
 async function* prefetchContents(
   splits: AsyncIterable<ShapeSplit>,
   shp: SourceFile,
@@ -89,8 +89,8 @@ async function* prefetchContents(
 }
 
 /**
- * What a Shapefile says of all its features without decoding them: the widths of its table, and the type in each
- * record's first four bytes. Null where that is not enough.
+ * Summarizes a Shapefile without decoding it, from column widths and the shape type of each record. Null if that is not
+ * enough.
  */
 export async function summarizeShapes(
   splits: AsyncIterable<ShapeSplit>,

@@ -1,12 +1,12 @@
-/** Slots that are there from the beginning: enough for rings of 2,048 positions. */
+/** Initial number of slots: enough for rings of 2,048 positions. */
 const minSlots = 4096;
 
-/** Two triangles that share a vertex: a ring that visits a vertex twice has at least these positions, without the last. */
+/** A ring that visits a vertex twice has at least six positions (two triangles), without the closing one. */
 const minPositionsToTouch = 6;
 
 /**
- * Finds rings that visit a vertex twice: an open-addressing table of the indices of positions, hashed by their bits.
- * Indices grow within a batch, so that entries of earlier rings are known as such and nothing is cleared between rings.
+ * Finds rings that visit a vertex twice: an open-addressing hash table of position indexes. Indexes grow within a batch,
+ * so entries of earlier rings are recognized and the table need not be cleared between rings.
  */
 export class VertexTable {
   private slots = new Int32Array(minSlots).fill(-1);
@@ -18,8 +18,8 @@ export class VertexTable {
   }
 
   /**
-   * Whether a position of the closed ring `from … to` is there again, its last one and repetitions side by side aside.
-   * In rare cases it says so of a ring that has none, never the other way.
+   * Whether the closed ring `from … to` may visit a position twice, apart from the closing one and adjacent repetitions.
+   * False positives are possible but rare; there are no false negatives.
    */
   mayTouchItself(from: number, to: number): boolean {
     const last = to - 1;
@@ -27,7 +27,7 @@ export class VertexTable {
     if (2 * (last - from) > this.slots.length) this.slots = slotsFor(last - from);
     const { words, slots } = this;
     const mask = slots.length - 1;
-    // Plain and long, as every vertex of every polygon passes here.
+    // A hot loop: runs for every vertex of every polygon.
     for (let k = from; k < last; k++) {
       const x0 = words[4 * k]!;
       const x1 = words[4 * k + 1]!;

@@ -156,7 +156,7 @@ export class TextBuffer {
     this.ascii(String(value));
   }
 
-  /** As `numberAt`, with a point even where there are no decimals, so that it is read as a double again: `1.0`, `-0.0`. */
+  /** Like `numberAt`, but always with a decimal point, so that it reads back as a double: `1.0`, `-0.0`. */
   doubleAt(values: Float64Array, at: number): void {
     if (Object.is(values[at], -0)) this.ascii("-");
     this.numberAt(values, at);
@@ -172,22 +172,22 @@ export class TextBuffer {
     this.fixedAt(scratchNumber, 0, decimals);
   }
 
-  /** As `fixed`, of an element of an array. */
+  /** Like `fixed`, for an array element. */
   fixedAt(values: Float64Array, at: number, decimals: number): void {
     const value = values[at]!;
-    // Not `>=`: 32 bits would make a zero of what is no number.
+    // Written so that NaN takes this path: 32-bit arithmetic would make it 0.
     if (decimals > maxFastDecimals || !(Math.abs(value) < 2 ** 31)) {
       this.longFixed(value, decimals);
       return;
     }
     this.reserve(40);
-    // 32 bits hold the whole and the fraction, each of which is exact.
+    // Both parts fit into 32 bits exactly.
     const size = Math.abs(value);
     const power = powersOfTen[decimals]!;
     let whole = size | 0;
     const rest = size - whole;
     const scaled = rest * power;
-    // Which way a number is rounded cannot be foreseen: adding a half needs no branch, save close to the middle of two.
+    // The direction of rounding is unpredictable, so adding a half avoids a branch; values close to a half are checked.
     let fraction = (scaled + 0.5) | 0;
     if (Math.abs(scaled - fraction) > nearHalfThreshold) {
       fraction = scaled | 0;
@@ -204,7 +204,7 @@ export class TextBuffer {
   private longFixed(value: number, decimals: number): void {
     this.reserve(40);
     const size = Math.abs(value);
-    if (Number.isNaN(size)) throw new RangeError("what is no number has no decimals");
+    if (Number.isNaN(size)) throw new RangeError("NaN has no decimals");
     if (decimals > 15 || size * powersOfTen[decimals]! >= 2 ** 52) {
       this.slowFixed(value, decimals);
       return;
@@ -213,7 +213,7 @@ export class TextBuffer {
     const scaled = size * power;
     let whole = Math.floor(scaled);
     const over = scaled - whole - 0.5;
-    // The product is rounded: where it fell on a half, what it lost decides.
+    // The product is rounded itself: if it is exactly a half, its rounding error decides.
     if (over > 0 || (over === 0 && multiplicationError(size, power, scaled) >= 0)) whole++;
     if (whole === 0) {
       this.buffer[this.length++] = zero;
@@ -223,7 +223,7 @@ export class TextBuffer {
     this.decimal(whole, decimals);
   }
 
-  /** A number up to 2^31 in its parts, without trailing zeros; room for it is there. */
+  /** Writes integer and fraction of a number up to 2^31, without trailing zeros. The caller reserves the space. */
   private parts(negative: boolean, whole: number, fraction: number, decimals: number): void {
     const { buffer } = this;
     if (negative) buffer[this.length++] = minus;
@@ -252,21 +252,21 @@ export class TextBuffer {
     this.length = end;
   }
 
-  /** A number below 1000. How many digits it has cannot be foreseen, and is looked up: a branch would be the dearer. */
+  /** Writes a number below 1000. Looks up the number of digits, which is unpredictable, to avoid a branch. */
   private shortTriple(value: number): void {
     const characters = unpaddedTriples[value]!;
-    // Four bytes at once; whatever comes next is written over those that are too many.
+    // Writes four bytes at once; the next write overwrites surplus ones.
     this.view.setInt32(this.length, characters, true);
     this.length += characters >>> 24;
   }
 
-  /** The three digits of a number below 1000, where there is room for four. */
+  /** Writes the three digits of a number below 1000; needs space for four bytes. */
   private triple(value: number): void {
     this.view.setInt32(this.length, digitTriples[value]!, true);
     this.length += 3;
   }
 
-  /** Both digits of a number below 100. */
+  /** Writes both digits of a number below 100. */
   private pair(value: number, at: number): void {
     const { buffer } = this;
     buffer[at] = digitPairs[2 * value]!;
@@ -280,7 +280,7 @@ export class TextBuffer {
     this.ascii(short === "-0" ? "0" : short);
   }
 
-  /** `scaled · 10^-decimals`, not zero and below 9.1e15, without trailing zeros. */
+  /** Writes `scaled · 10^-decimals` without trailing zeros; `scaled` is not zero and below 9.1e15. */
   private decimal(scaled: number, decimals: number): void {
     if (decimals === 0) {
       this.digits(scaled, 1);
@@ -298,7 +298,7 @@ export class TextBuffer {
     while (this.buffer[this.length - 1] === zero) this.length--;
   }
 
-  /** The digits of an integer below 2^53.2, with leading zeros up to `width`; room for them is there. */
+  /** Writes the digits of an integer below 2^53.2, with leading zeros up to `width`. The caller reserves the space. */
   private digits(value: number, width: number): void {
     if (value < 1e8) {
       this.smallDigits(value, width);
@@ -309,7 +309,7 @@ export class TextBuffer {
     this.smallDigits(value - high * 1e8, 8);
   }
 
-  /** The digits of an integer below 1e8. */
+  /** Likewise for an integer below 1e8. */
   private smallDigits(value: number, width: number): void {
     const whole = value | 0;
     if (width > 1) {
@@ -328,7 +328,7 @@ export class TextBuffer {
     } else this.shortTriple(whole);
   }
 
-  /** The same with leading zeros: the number has no more digits than the width. */
+  /** Likewise for a number with at most `width` digits. */
   private paddedDigits(value: number, width: number): void {
     let rest = value;
     let at = this.length + width;
@@ -342,14 +342,14 @@ export class TextBuffer {
     if (width % 2 === 1) this.buffer[at - 1] = zero + rest;
   }
 
-  /** Moves everything written into `target`, where it ends before `end`. Starts again. */
+  /** Moves the text into `target` so that it ends before `end`, and clears the buffer. */
   moveTo(target: Uint8Array, end: number): void {
     const { buffer, length } = this;
     for (let i = 0; i < length; i++) target[end - length + i] = buffer[i]!;
     this.length = 0;
   }
 
-  /** Everything written, in a buffer of its own that can be handed to another thread. Starts again. */
+  /** Returns the text in a separate buffer that can be transferred to another thread, and clears this one. */
   finish(): Uint8Array<ArrayBuffer> {
     if (this.length > maxReusedBytes) return this.handOver();
     const whole = acquireBuffer(this.length);
@@ -367,7 +367,7 @@ export class TextBuffer {
   }
 }
 
-/** Digits before the point of a number from 1 to 1e15. */
+/** Number of digits before the point of a number from 1 to 1e15. */
 function countIntegerDigits(size: number): number {
   let count = 1;
   while (size >= powersOfTen[count]!) count++;

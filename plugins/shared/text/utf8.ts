@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 
-/** Of longer texts, the call costs less than the loop. */
+/** For longer text, `isUtf8` is faster than the loop. */
 const maxLoopBytes = 128;
 
 /**
- * Whether `bytes[from … to]` is UTF-8 (RFC 3629, section 4). Names of places are short, and a view of each for
- * `isUtf8` takes several times as long as a look at its bytes.
+ * Whether `bytes[from … to]` is UTF-8 (RFC 3629, section 4). Most texts are short, and creating a view for `isUtf8` takes
+ * several times as long as checking the bytes.
  */
 export function isValidUtf8(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from > maxLoopBytes) return isUtf8(bytes.subarray(from, to));
@@ -15,7 +15,7 @@ export function isValidUtf8(bytes: Uint8Array, from: number, to: number): boolea
     const more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     if (lead < 0xc2 || lead > 0xf4 || at + more > to) return false;
     const next = bytes[at]!;
-    // Neither longer than need be, nor half of a surrogate pair, nor beyond U+10FFFF.
+    // Excludes overlong forms, surrogates and code points beyond U+10FFFF.
     const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
     const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
     if (next < least || next > most) return false;

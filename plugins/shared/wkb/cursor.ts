@@ -2,7 +2,7 @@ import type { CurvePoints } from "../curves.js";
 import { GeometryParseError } from "../geometry-parse-error.js";
 import { dataViewOf } from "../text/data-view.js";
 
-/** Geometry types of WKB (ISO 13249-3, 5.1.47) that GeoJSON has no word for. */
+/** Curve types of WKB (ISO 13249-3, 5.1.47). */
 export const WkbCurveType = {
   circularString: 8,
   compoundCurve: 9,
@@ -12,30 +12,29 @@ export const WkbCurveType = {
 } as const;
 export const WkbSurfaceType = { polyhedral: 15, tin: 16, triangle: 17 } as const;
 
-/** The kind that a WKB type is read as, by its number; 0 where there is no such type, or none that has instances. */
+/** Kind by WKB type number; 0 for unknown and abstract types. */
 export const kindByWkbType: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 2, 2, 3, 5, 6, 0, 0, 6, 6, 3];
 
-/** Why a position cannot be read. */
 export const nonFinitePositionMessage = "a position is not a number";
 
-/** The flags of EWKB; the first is also that of OGC's old 2.5D types. */
+/** EWKB flags; `z` is also the flag of OGC's old 2.5D types. */
 const EwkbFlag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as const;
 const typeMask = 0x1fffffff;
 
-/** What WKB is made of: headers, counts and positions, read one by one, each checked against the bytes there are. */
+/** Reads headers, counts and positions of WKB, with bounds checks. */
 export abstract class WkbCursor {
-  /** What the blob stands in, and `at` and `end` count in. */
+  /** The buffer that contains the blob; `at` and `end` are offsets in it. */
   protected bytes: Uint8Array = new Uint8Array(0);
   protected view: DataView<ArrayBufferLike> = new DataView(this.bytes.buffer);
   protected at = 0;
   protected end = 0;
-  /** By the header read last: every geometry inside another has its own. */
+  /** Byte order and dimensions of the last header; each nested geometry has its own. */
   protected little = true;
   protected hasZ = false;
   protected hasM = false;
-  /** Of the blob read last (EWKB); null where it names none. */
+  /** SRID of the last blob (EWKB); null if it has none. */
   srid: number | null = null;
-  /** Why a position of the blob read last, which is NaN in the builder, cannot be read; null where all can. */
+  /** Why a position of the last blob, which is NaN in the builder, is unreadable; null if all are readable. */
   protected flaw: GeometryParseError | null = null;
 
   /** `accepts` may refuse an SRID. */
@@ -45,7 +44,7 @@ export abstract class WkbCursor {
     return new GeometryParseError(reason, this.at);
   }
 
-  /** Many blobs stand in the same bytes: one view serves them all. */
+  /** Reuses the view if consecutive blobs are in the same buffer. */
   protected open(bytes: Uint8Array): void {
     if (bytes === this.bytes) return;
     this.bytes = bytes;
@@ -53,7 +52,7 @@ export abstract class WkbCursor {
   }
 
   protected need(size: number): void {
-    if (size > this.end - this.at) throw this.error("the geometry ends early");
+    if (size > this.end - this.at) throw this.error("the geometry is truncated");
   }
 
   private uint32(): number {
@@ -63,11 +62,10 @@ export abstract class WkbCursor {
     return value;
   }
 
-  /** A count of items that take at least `least` bytes each: what cannot be is refused before anything is made of it. */
+  /** Reads a count of items of at least `least` bytes, and checks it before anything is allocated. */
   protected count(least: number): number {
     const count = this.uint32();
-    if (count * least > this.end - this.at)
-      throw this.error(`${count} items are announced, more than there is room for`);
+    if (count * least > this.end - this.at) throw this.error(`a count of ${count} exceeds the size of the blob`);
     return count;
   }
 
@@ -75,12 +73,12 @@ export abstract class WkbCursor {
   protected header(): number {
     this.need(5);
     const order = this.view.getUint8(this.at++);
-    if (order > 1) throw this.error(`${order} is no byte order`);
+    if (order > 1) throw this.error(`${order} is not a byte order`);
     this.little = order === 1;
     const word = this.uint32();
     const thousands = Math.floor((word & typeMask) / 1000);
     const type = (word & typeMask) % 1000;
-    if (thousands > 3 || !kindByWkbType[type]) throw this.error(`${word} is no geometry type`);
+    if (thousands > 3 || !kindByWkbType[type]) throw this.error(`${word} is not a geometry type`);
     this.hasZ = (word & EwkbFlag.z) !== 0 || thousands === 1 || thousands === 3;
     this.hasM = (word & EwkbFlag.m) !== 0 || thousands >= 2;
     if ((word & EwkbFlag.srid) !== 0) this.readSrid();
@@ -90,17 +88,17 @@ export abstract class WkbCursor {
   private readSrid(): void {
     const srid = this.uint32() | 0;
     const isOther = this.srid !== null && this.srid !== srid;
-    if (isOther || !this.accepts(srid)) throw this.error(`SRID ${srid} is not that of the others`);
+    if (isOther || !this.accepts(srid)) throw this.error(`SRID ${srid} differs from the others`);
     this.srid = srid;
   }
 
-  /** Bytes of a position. */
+  /** Size of a position in bytes. */
   protected get positionSize(): number {
     return 16 + (this.hasZ ? 8 : 0) + (this.hasM ? 8 : 0);
   }
 
-  /** Whether the Point here is empty: its coordinates are NaN (OGC 12-128r18, 2.1.3.1.2). It is passed then. */
-  protected passesEmptyPoint(): boolean {
+  /** Skips a Point if it is empty, with NaN coordinates (OGC 12-128r18, 2.1.3.1.2). @returns whether it is */
+  protected skipEmptyPoint(): boolean {
     this.need(this.positionSize);
     const { view, at, little } = this;
     const isEmpty = Number.isNaN(view.getFloat64(at, little)) && Number.isNaN(view.getFloat64(at + 8, little));
@@ -108,7 +106,7 @@ export abstract class WkbCursor {
     return isEmpty;
   }
 
-  /** Whether the last of the `count` positions here is the first again. */
+  /** Whether the last of the next `count` positions equals the first. */
   protected isClosed(count: number): boolean {
     const { view, at, little } = this;
     const last = at + (count - 1) * this.positionSize;

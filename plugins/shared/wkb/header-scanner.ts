@@ -2,20 +2,20 @@ import { Kind } from "../../../src/model/geometry.js";
 import { GeometryParseError } from "../geometry-parse-error.js";
 import { WkbCursor } from "./cursor.js";
 
-/** Bytes of the shortest geometry: byte order, type and a count. */
+/** Size of the shortest geometry: byte order, type and a count. */
 export const minGeometryBytes = 9;
 
-/** The kinds of several geometries come behind those of one, in the same order. */
+/** Multi kinds follow the single kinds in the same order. */
 const memberKind = (kind: number): number => kind - Kind.MultiPoint + Kind.Point;
 
 /**
- * Reads headers and counts of WKB, and passes over the positions. A part of the reader, not a reader of its own: what
- * they share would be compiled for one first, and for both when the other comes.
+ * Reads headers and counts of WKB and skips positions. A base class of the reader rather than a separate class: V8 would
+ * otherwise recompile the shared code for both.
  */
 export abstract class WkbHeaderScanner extends WkbCursor {
   /**
-   * The kind of the geometry `bytes[from … to]`; null where only decoding tells what it has: collections, curves,
-   * heights, measures, and what is damaged.
+   * The kind of the geometry `bytes[from … to]`; null if it must be decoded: collections, curves, heights, measures and
+   * damaged blobs.
    */
   flatKind(bytes: Uint8Array, from: number, to: number): number | null {
     this.open(bytes);
@@ -24,15 +24,15 @@ export abstract class WkbHeaderScanner extends WkbCursor {
     this.srid = null;
     try {
       const type = this.header();
-      return this.passes(type) && this.at === this.end ? type : null;
+      return this.skipContent(type) && this.at === this.end ? type : null;
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
       return null;
     }
   }
 
-  /** Passes over what follows a header. @returns false where it is to be decoded */
-  private passes(type: number): boolean {
+  /** Skips the content after a header. @returns false if it must be decoded */
+  private skipContent(type: number): boolean {
     if (this.hasZ || this.hasM) return false;
     switch (type) {
       case Kind.Point:
@@ -40,17 +40,17 @@ export abstract class WkbHeaderScanner extends WkbCursor {
         this.at += 16;
         return true;
       case Kind.LineString:
-        this.passLine();
+        this.skipLine();
         return true;
       case Kind.Polygon:
-        for (let rings = this.count(4); rings > 0; rings--) this.passLine();
+        for (let rings = this.count(4); rings > 0; rings--) this.skipLine();
         return true;
       case Kind.MultiPoint:
       case Kind.MultiLineString:
       case Kind.MultiPolygon:
         for (let members = this.count(minGeometryBytes); members > 0; members--) {
           const member = this.header();
-          if (member !== memberKind(type) || !this.passes(member)) return false;
+          if (member !== memberKind(type) || !this.skipContent(member)) return false;
         }
         return true;
       default:
@@ -58,7 +58,7 @@ export abstract class WkbHeaderScanner extends WkbCursor {
     }
   }
 
-  private passLine(): void {
+  private skipLine(): void {
     const count = this.count(16);
     this.at += 16 * count;
   }

@@ -5,7 +5,7 @@ import { GeometryParseError } from "../geometry-parse-error.js";
 import { kindByWkbType, nonFinitePositionMessage, WkbCurveType, WkbSurfaceType } from "./cursor.js";
 import { minGeometryBytes, WkbHeaderScanner } from "./header-scanner.js";
 
-/** Deeper nesting than any data has; it guards the stack. */
+/** Protects the call stack from malicious nesting. */
 const maxNesting = 64;
 
 /**
@@ -15,11 +15,11 @@ const maxNesting = 64;
  */
 export class WkbReader extends WkbHeaderScanner {
   private scratch = Buffer.alloc(0);
-  /** Rings that had to be closed, over all blobs. */
+  /** Rings that were closed, over all blobs. */
   closedRings = 0;
-  /** Curves that became lines, over all blobs. */
+  /** Curves that were linearized, over all blobs. */
   curves = 0;
-  /** Blobs of which a part cannot be read: it is of NaN in the builder. */
+  /** Blobs with an unreadable part, which is NaN in the builder. */
   unreadable = 0;
 
   /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryParseError, with nothing added */
@@ -27,7 +27,7 @@ export class WkbReader extends WkbHeaderScanner {
     this.feature(bytes, from, to, true, builder);
   }
 
-  /** The same for a geometry that others follow. @returns where it ends */
+  /** Likewise for a geometry followed by others. @returns its end */
   readMember(bytes: Uint8Array, from: number, builder: GeometryBuilder): number {
     this.feature(bytes, from, bytes.length, false, builder);
     return this.at;
@@ -51,13 +51,13 @@ export class WkbReader extends WkbHeaderScanner {
     builder.end();
   }
 
-  /** @throws GeometryParseError where no part can be read */
+  /** @throws GeometryParseError if no part is readable */
   private keepParts(flaw: GeometryParseError, builder: GeometryBuilder): void {
     if (!builder.hasReadablePart()) throw flaw;
     this.unreadable++;
   }
 
-  /** The same for hexadecimal text. */
+  /** Likewise for hexadecimal text. */
   readHex(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     const size = (to - from) >> 1;
     if (this.scratch.length < size) this.scratch = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.scratch.length));
@@ -67,14 +67,14 @@ export class WkbReader extends WkbHeaderScanner {
     this.read(this.scratch, 0, size, builder);
   }
 
-  /** Everything of a geometry but its `end()`. */
+  /** Reads a geometry without calling the builder's `end`. */
   private geometry(builder: GeometryBuilder, depth: number): void {
     if (depth >= maxNesting) throw this.error("geometries are nested too deep");
     const type = this.header();
     builder.begin(kindByWkbType[type]!);
     switch (type) {
       case Kind.Point:
-        if (this.passesEmptyPoint()) return;
+        if (this.skipEmptyPoint()) return;
         builder.beginPart();
         builder.beginRing();
         this.positions(builder, 1);
@@ -175,13 +175,13 @@ export class WkbReader extends WkbHeaderScanner {
     }
   }
 
-  /** Opens a polygon with its ring `r`, the first that is not empty. */
+  /** Begins a polygon with ring `r`, its first ring that is not empty. */
   private shell(builder: GeometryBuilder, r: number): void {
-    if (r > 0) throw this.error("a polygon has a hole and no shell");
+    if (r > 0) throw this.error("a polygon has holes but no shell");
     builder.beginPart();
   }
 
-  /** The positions of a curve whose header was just read. */
+  /** The positions of a curve, after its header. */
   private curve(type: number, depth: number): CurvePoints {
     if (depth >= maxNesting) throw this.error("geometries are nested too deep");
     if (type === Kind.LineString) return this.points(this.count(this.positionSize));
@@ -195,7 +195,7 @@ export class WkbReader extends WkbHeaderScanner {
 
   private arcs(): CurvePoints {
     const count = this.count(this.positionSize);
-    if (!isArcString(count)) throw this.error(`${count} positions are no circular string`);
+    if (!isArcString(count)) throw this.error(`${count} positions do not form a circular string`);
     if (count > 0) this.curves++;
     return linearizeArcs(this.points(count));
   }
@@ -217,7 +217,7 @@ export class WkbReader extends WkbHeaderScanner {
     let isEmpty = true;
     for (let count = this.count(21); count > 0; count--) {
       if (this.header() !== Kind.Point) throw this.error("a Point is expected here");
-      if (this.passesEmptyPoint()) continue;
+      if (this.skipEmptyPoint()) continue;
       if (isEmpty) {
         builder.beginPart();
         builder.beginRing();

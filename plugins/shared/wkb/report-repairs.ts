@@ -1,7 +1,7 @@
 import type { PluginContext } from "../../../src/plugin/index.js";
 import { nonFinitePositionMessage } from "./cursor.js";
 
-/** What reading WKB had to change, counted (`WkbReader`). */
+/** Number of repairs by `WkbReader`. */
 export interface WkbRepairs {
   readonly closedRings: number;
   readonly curves: number;
@@ -13,7 +13,13 @@ export function reportWkbRepairs(
   context: Pick<PluginContext, "reportLoss" | "reportNotice">,
 ): void {
   if (unreadable > 0) context.reportNotice("part-unreadable", undefined, nonFinitePositionMessage, unreadable);
-  if (closedRings > 0) context.reportNotice("ring-closed", undefined, "a ring did not end where it began", closedRings);
+  if (closedRings > 0)
+    context.reportNotice(
+      "ring-closed",
+      undefined,
+      "a ring was not closed; its first position was repeated",
+      closedRings,
+    );
   if (curves > 0)
-    context.reportLoss("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
+    context.reportLoss("curve-linearized", undefined, "arcs were linearized with one position every 4 degrees", curves);
 }

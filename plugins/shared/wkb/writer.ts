@@ -4,17 +4,17 @@ import { type Dimensions, dimensionsOf, xyOnly } from "../dimensions.js";
 
 const hexDigits = "0123456789abcdef";
 
-/** Of fewer positions, writing number by number is cheaper than the call that copies all. */
+/** For fewer positions, writing single numbers is faster than a bulk copy. */
 const minBulkCopyPositions = 4;
 
 /**
- * Writes geometries as little-endian WKB, types by their ISO numbers (Point Z is 1001). Positions without a height or
- * measure, in a geometry with them, have 0.
+ * Writes geometries as little-endian WKB with ISO type numbers (Point Z is 1001). Missing heights or measures of positions
+ * in a geometry that has them become 0.
  */
 export class WkbWriter {
-  /** Positions that got the height 0, over all geometries. */
+  /** Positions whose missing height became 0, over all geometries. */
   missingZ = 0;
-  /** Positions that got the measure 0. */
+  /** Positions whose missing measure became 0. */
   missingM = 0;
   private buffer = Buffer.allocUnsafeSlow(1024);
   private at = 0;
@@ -22,9 +22,9 @@ export class WkbWriter {
   private m = false;
 
   /**
-   * Feature i, which must not be a null geometry: bytes that are good until the next call.
-   * @param room bytes to leave before it, for the caller to fill
-   * @param least dimensions that it gets in any case; it gets those that it has all the same
+   * Returns the WKB of feature `i`, which must not be null, valid until the next call.
+   * @param room bytes to reserve before it, for the caller to fill
+   * @param least dimensions to write even if the geometry does not have them
    */
   write(column: GeometryColumn, i: number, room = 0, least: Dimensions = xyOnly): Buffer {
     this.at = 0;
@@ -37,7 +37,7 @@ export class WkbWriter {
     return this.buffer.subarray(0, this.at);
   }
 
-  /** The same as lower-case hexadecimal digits. */
+  /** Likewise as lower-case hexadecimal digits. */
   writeHex(column: GeometryColumn, i: number): Uint8Array {
     const bytes = this.write(column, i);
     const text = new Uint8Array(bytes.length * 2);

@@ -4,21 +4,21 @@ import { GeometryParseError } from "../geometry-parse-error.js";
 import { closeParenthesis, comma, openParenthesis, WktTokenizer } from "./tokenizer.js";
 
 /**
- * The positions of WKT. Without a tag, the first position of a geometry says how many numbers there are (6.1.2 wants
- * them alike): what others have beyond is dropped and counted.
+ * Reads the positions of WKT. Without a dimension tag, the first position of a geometry determines the number of
+ * coordinates (6.1.2 requires equal ones); surplus numbers of others are dropped and counted.
  */
 export abstract class WktPositionReader extends WktTokenizer {
-  /** Rings that had to be closed, over all texts. */
+  /** Rings that were closed, over all texts. */
   closedRings = 0;
-  /** Positions with numbers that the first of their geometry does not have, over all texts. */
+  /** Positions with surplus numbers, over all texts. */
   shortened = 0;
 
-  /** Why a position of the text read last, which is NaN in the builder, could not be read; null where all could. */
+  /** Why a position of the last text, which is NaN in the builder, is unreadable; null if all are readable. */
   protected flaw: GeometryParseError | null = null;
 
-  /** The dimensions that the next positions have by their tag, "" where it does not say. */
+  /** Dimensions of the tag; "" without a tag. */
   protected dimensions = "";
-  /** The most numbers that a position of this geometry may have: by its tag, or by its first position. */
+  /** Maximum number of coordinates per position, from the tag or the first position. */
   protected most = 2;
   protected isFirst = true;
 
@@ -48,7 +48,7 @@ export abstract class WktPositionReader extends WktTokenizer {
     this.closedRings++;
   }
 
-  /** A position and the sign behind it; whether another one follows. */
+  /** Reads a position and the sign after it. @returns whether another position follows */
   protected nextPosition(builder: GeometryBuilder): boolean {
     const { bytes, at, found } = this;
     let next = this.plain(bytes[at] === 32 ? at + 1 : at, 0);
@@ -89,20 +89,20 @@ export abstract class WktPositionReader extends WktTokenizer {
       this.checkEnd();
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
-      this.passPosition(error, at);
+      this.skipPosition(error, at);
     }
     if (Number.isNaN(this.z) && Number.isNaN(this.m)) builder.addPosition(this.x, this.y);
     else builder.addPositionZM(this.x, this.y, this.z, this.m);
   }
 
-  /** A number more than positions have. */
+  /** Fails if another number follows. */
   private checkEnd(): void {
     const next = this.peek();
     if (next !== comma && next !== closeParenthesis) throw this.error('"," or ")" is missing');
   }
 
-  /** Passes over a position that cannot be read, up to the sign behind it. @throws the error where there is none */
-  private passPosition(error: GeometryParseError, from: number): void {
+  /** Skips an unreadable position up to the next sign. @throws the error if there is none */
+  private skipPosition(error: GeometryParseError, from: number): void {
     const { bytes, end } = this;
     let at = from;
     while (at < end && bytes[at] !== comma && bytes[at] !== closeParenthesis && bytes[at] !== openParenthesis) at++;

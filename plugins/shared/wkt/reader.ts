@@ -5,7 +5,7 @@ import type { GeometryParseError } from "../geometry-parse-error.js";
 import { WktPositionReader } from "./positions.js";
 import { closeParenthesis, isLetter, openParenthesis } from "./tokenizer.js";
 
-/** Deeper nesting than any data has; it guards the stack. */
+/** Protects the call stack from malicious nesting. */
 const maxNesting = 64;
 
 const keywords: Readonly<Record<string, number>> = {
@@ -28,16 +28,16 @@ const keywords: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads WKT (OGC 06-103r4, clause 7) and EWKT (`SRID=4326;POINT (1 2)`), in any case, with `Z`, `M`, `ZM` apart,
- * joined or left out. Curves become lines and are counted; open rings are closed and counted.
+ * Reads WKT (OGC 06-103r4, clause 7) and EWKT (`SRID=4326;POINT (1 2)`), ignoring case, with the tags `Z`, `M`, `ZM`
+ * separate, joined or omitted. Linearizes curves and closes open rings; counts both.
  */
 export class WktReader extends WktPositionReader {
-  /** Of the text read last; null where it names none. */
+  /** SRID of the last text; null if it has none. */
   srid: number | null = null;
 
-  /** Curves that became lines, over all texts. */
+  /** Curves that were linearized, over all texts. */
   curves = 0;
-  /** Texts of which a part cannot be read, it is of NaN in the builder; and why that of the first cannot. */
+  /** Texts with an unreadable part, which is NaN in the builder, and the reason for the first. */
   unreadable = 0;
   reason = "";
 
@@ -66,7 +66,7 @@ export class WktReader extends WktPositionReader {
     builder.end();
   }
 
-  /** @throws GeometryParseError where no part can be read */
+  /** @throws GeometryParseError if no part is readable */
   private keepParts(flaw: GeometryParseError, builder: GeometryBuilder): void {
     if (!builder.hasReadablePart()) throw flaw;
     if (this.unreadable++ === 0) this.reason = flaw.message;
@@ -81,11 +81,11 @@ export class WktReader extends WktPositionReader {
     );
     if (!found) return;
     this.srid = Number(found[1]);
-    if (!this.accepts(this.srid)) throw this.error(`SRID ${this.srid} is not that of the others`);
+    if (!this.accepts(this.srid)) throw this.error(`SRID ${this.srid} differs from the others`);
     this.at += found[0].length;
   }
 
-  /** Type and dimensions, the text standing before `(` or after EMPTY then: null for EMPTY. */
+  /** Reads type and dimensions, up to `(` or past EMPTY. */
   private tag(): { type: string; empty: boolean } {
     const from = this.at;
     let type = this.word();
@@ -109,7 +109,7 @@ export class WktReader extends WktPositionReader {
     return { type, empty: next === "EMPTY" };
   }
 
-  /** Everything of a geometry but its `end()`. */
+  /** Reads a geometry without calling the builder's `end`. */
   private geometry(builder: GeometryBuilder, depth: number): void {
     const { type, empty } = this.tag();
     const kind = keywords[type]!;
@@ -188,13 +188,13 @@ export class WktReader extends WktPositionReader {
   private polygons(builder: GeometryBuilder): void {
     this.expect(openParenthesis);
     do {
-      // A member of a MULTISURFACE may say its type.
+      // A member of a MULTISURFACE may have a type.
       if (isLetter(this.peek()) && (this.emptyNext() || this.tag().empty)) continue;
       this.rings(builder, true);
     } while (this.more());
   }
 
-  /** The part made of these rings or lines; none where all are empty. */
+  /** Reads rings or lines as one part; no part if all are empty. */
   private rings(builder: GeometryBuilder, closed: boolean): void {
     let isPart = false;
     let hasGap = false;
@@ -206,7 +206,7 @@ export class WktReader extends WktPositionReader {
         hasGap = true;
         continue;
       }
-      if (!isPart && closed && hasGap) throw this.error("a polygon has a hole and no shell");
+      if (!isPart && closed && hasGap) throw this.error("a polygon has holes but no shell");
       if (!isPart) builder.beginPart();
       isPart = true;
       builder.beginRing();
@@ -216,7 +216,7 @@ export class WktReader extends WktPositionReader {
     } while (this.more());
   }
 
-  /** A ring or line that is written with its type: none for EMPTY. */
+  /** Reads a ring or line with a type; no positions for EMPTY. */
   private ringPoints(closed: boolean): CurvePoints {
     if (this.emptyNext()) return [];
     const { type, empty } = this.tag();
@@ -225,7 +225,7 @@ export class WktReader extends WktPositionReader {
     return points;
   }
 
-  /** Whether EMPTY stands here; it is passed then. */
+  /** Skips EMPTY. @returns whether it was there */
   private emptyNext(): boolean {
     const from = this.at;
     if (this.word() === "EMPTY") return true;
@@ -235,16 +235,17 @@ export class WktReader extends WktPositionReader {
 
   private arcs(): CurvePoints {
     const points = this.points();
-    if (!isArcString(points.length / 4)) throw this.error(`${points.length / 4} positions are no circular string`);
+    if (!isArcString(points.length / 4))
+      throw this.error(`${points.length / 4} positions do not form a circular string`);
     this.curves++;
     return linearizeArcs(points);
   }
 
-  /** The positions of a curve whose type was just read. */
+  /** The positions of a curve, after its type. */
   private curve(type: string): CurvePoints {
     if (type === "LINESTRING" || type === "LINEARRING") return this.points();
     if (type === "CIRCULARSTRING") return this.arcs();
-    if (type !== "COMPOUNDCURVE") throw this.error(`${type} is no curve`);
+    if (type !== "COMPOUNDCURVE") throw this.error(`${type} is not a curve`);
     const line: CurvePoints = [];
     this.expect(openParenthesis);
     do appendCurveSegment(line, this.peek() === openParenthesis ? this.points() : this.curve(this.tag().type));

@@ -11,7 +11,7 @@ export const isLetter = (byte: number) => (byte | 32) >= 97 && (byte | 32) <= 12
 const isNan = (bytes: Uint8Array, from: number, to: number) =>
   to - from === 3 && (bytes[from]! | 32) === 110 && (bytes[from + 1]! | 32) === 97 && (bytes[from + 2]! | 32) === 110;
 
-/** The signs, words and numbers of WKT, read one by one from bytes. */
+/** Reads signs, words and numbers of WKT from bytes. */
 export abstract class WktTokenizer {
   protected bytes: Uint8Array = new Uint8Array();
   protected at = 0;
@@ -35,7 +35,7 @@ export abstract class WktTokenizer {
     this.at++;
   }
 
-  /** After an item of a list: whether another one follows. */
+  /** Reads the sign after a list item. @returns whether another item follows */
   protected more(): boolean {
     const byte = this.peek();
     if (byte !== comma && byte !== closeParenthesis) throw this.error('"," or ")" is missing');
@@ -52,12 +52,11 @@ export abstract class WktTokenizer {
     return text;
   }
 
-  /** What `plain` found; here, as a number that a method returns is an object each. */
+  /** Result of `plain`; an array, since returning doubles would allocate. */
   protected readonly found = new Float64Array(3);
 
   /**
-   * Finds a plain decimal at `start`, with something behind. Gives where it ends; −1 for any other, which is left to
-   * `parseNumber`.
+   * Parses a plain decimal at `start` that other text follows. @returns its end, or −1 if `parseNumber` must read it
    */
   protected plain(start: number, slot: number): number {
     const next = parsePlainDecimal(this.bytes, start, this.end, this.found, slot);

@@ -15,24 +15,24 @@ const typeNames = [
 ];
 
 /**
- * Writes geometries as WKT, with `Z`, `M` and `ZM` tags. Positions without a height or measure, in a geometry with them,
- * have 0: numbers of WKT are never NaN (OGC 06-103r4, 7.2.2).
+ * Writes geometries as WKT, with `Z`, `M` and `ZM` tags. Missing heights or measures of positions in a geometry that has
+ * them become 0: WKT has no NaN (OGC 06-103r4, 7.2.2).
  */
 export class WktWriter {
   private z = false;
   private m = false;
-  /** Positions that got the height 0, over all geometries. */
+  /** Positions whose missing height became 0, over all geometries. */
   missingZ = 0;
-  /** Positions that got the measure 0. */
+  /** Positions whose missing measure became 0. */
   missingM = 0;
 
-  /** `decimals` of x and y; null writes the shortest text that is exact, as it always does for z and m. */
+  /** `decimals` of x and y; null writes the shortest exact text, as always for z and m. */
   constructor(
     private readonly out: TextBuffer,
     private readonly decimals: number | null,
   ) {}
 
-  /** Feature i, which must not be a null geometry. */
+  /** Writes feature `i`, which must not be null. */
   write(column: GeometryColumn, i: number): void {
     const { z, m } = dimensionsOf(column, i);
     this.z = z;
@@ -40,7 +40,7 @@ export class WktWriter {
     this.geometry(column, i);
   }
 
-  /** Members of a collection have its dimensions. */
+  /** Writes a geometry; members of a collection have its dimensions. */
   private geometry(column: GeometryColumn, i: number): void {
     const { out, z, m } = this;
     const kind = column.kinds[i]!;

@@ -4,11 +4,11 @@ import { EntityError, XmlEntities } from "./entities.js";
 import type { XmlWindow } from "./window.js";
 
 const repairMessages = {
-  "bare-ampersand": "an & that begins no reference was taken for itself",
-  "entity-unknown": "a reference to an entity that nothing declares was left as it is written",
+  "bare-ampersand": "an & without a reference was kept as a literal ampersand",
+  "entity-unknown": "a reference to an undeclared entity was kept as text",
   "control-character": "a character that XML does not allow was removed",
-  "invalid-utf8": "bytes that are no characters of the encoding became U+FFFD",
-  "attribute-repeated": "of an attribute given twice in one tag the first was taken",
+  "invalid-utf8": "bytes that are invalid in the encoding became U+FFFD",
+  "attribute-repeated": "an attribute is repeated in one tag; its first value was used",
 } as const;
 type XmlRepair = keyof typeof repairMessages;
 

@@ -17,7 +17,7 @@ test.each([
   ["a column of both with a German name", 'Koordinaten\n"48.5, 16.25"\n', point(16.25, 48.5)],
 ])("%s", async (_, table, expected) => expect(geometries(await readText(scratch, table))).toEqual([expected]));
 
-test("columns with names of coordinates that cannot be read are told", async () => {
+test("columns with coordinate names and unreadable values get a notice", async () => {
   const { recording } = await readText(scratch, "lat;lon\nnorth of it;east of it\n");
   expect(recording.notices).toMatchObject([{ code: "coordinates-left-out", example: /"east of it" is none/ }]);
 });

@@ -42,7 +42,7 @@ describe("the dialect", () => {
     ]);
   });
 
-  test("three digits behind a comma may be thousands: they stay text unless told", async () => {
+  test("numbers with three digits after a comma stay text unless an option decides", async () => {
     expect(properties(await read("a;b\n1,234;x\n"))).toEqual([{ a: "1,234", b: "x" }]);
     expect(properties(await read("a;b\n1,234;x\n", { decimal: "," }))).toEqual([{ a: 1.234, b: "x" }]);
     expect(properties(await read('a,b\n"1,234",x\n'))).toEqual([{ a: "1,234", b: "x" }]);
@@ -280,7 +280,7 @@ describe("quotes within cells", () => {
 });
 
 describe("records", () => {
-  test("missing cells at the end are null, and told once", async () => {
+  test("missing cells at the end of rows are null, with one notice", async () => {
     const { features, recording } = await read("a,b,c\n1\n2,3\n4,5,6\n");
     expect(features.map((f) => Object.values(f.properties))).toEqual([
       [1, null, null],
@@ -299,7 +299,7 @@ describe("records", () => {
     expect([recording.records, recording.lines]).toEqual([4, 6]);
   });
 
-  test("a quote that is never closed is damage, told with its line", async () => {
+  test("an unclosed quote is damage, reported with its line", async () => {
     const text = 'a,b\n1,2\n3,"x\n4,5\n6,7\n';
     await expect(read(text)).rejects.toThrow(/line 3.*quote/);
     await expect(read(text)).rejects.toBeInstanceOf(GeoferryError);
@@ -347,7 +347,7 @@ describe("encodings", () => {
     }
   });
 
-  test("what is not UTF-8 is taken for Windows-1252, and that is told", async () => {
+  test("text that is not UTF-8 is read as Windows-1252, with a notice", async () => {
     const bytes = iconv.encode("name,n\nZürich €,1\nÅre,2\n", "windows-1252");
     for (const length of [undefined, 10]) {
       const result = await read(bytes, {}, length === undefined ? {} : { length });

@@ -6,7 +6,7 @@ import { hasGdal } from "./support.js";
 
 interface Driver extends Partial<CheckOptions> {
   readonly name: string;
-  /** Checks of what the format itself cannot do, which are told as losses (losses.test.ts). */
+  /** Checks of what the format itself cannot do, which are reported as losses (losses.test.ts). */
   readonly leftOut?: RegExp;
 }
 

@@ -132,7 +132,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
     expect(stdout.split("\n")[1]).toContain("9007199254740993,2020-01-02T10:11:12.345+05:30");
   });
 
-  test("curves become lines, and that is told", () => {
+  test("curves become lines, with a loss", () => {
     const path = scratch.path("curves.gpkg");
     const table = scratch.path("curves.csv");
     writeFileSync(table, 'id,WKT\n1,"CIRCULARSTRING(0 0,1 1,2 0)"\n');
@@ -192,7 +192,7 @@ describe.skipIf(!hasGdal)("what is written through GDAL is what ogr2ogr reads", 
     expect(existsSync(scratch.path("no.fgb"))).toBe(false);
   });
 
-  test("what a driver does not keep is told", () => {
+  test("content that a driver drops is reported as a loss", () => {
     const dxf = geoferry(["convert", source, scratch.path("lossy.dxf"), "--json"]);
     expect(dxf.status).toBe(0);
     expect(dxf.stdout).toContain("field-dropped");

@@ -11,7 +11,7 @@ function installed(): boolean {
   }
 }
 
-/** Under CI GDAL must be there; elsewhere its absence is told, loudly. */
+/** CI requires GDAL; elsewhere a missing GDAL prints a warning. */
 export const hasGdal = installed() && hasProgram("ogr2ogr");
 if (!hasGdal) {
   if (process.env.CI) throw new Error("gdal-async is missing, and CI must not leave its tests out");

@@ -197,7 +197,7 @@ describe("mutated files", () => {
     .map((f) => JSON.stringify(f))
     .join("\n");
 
-  it("end in features, rejects or an error that tells, never in a crash or a hang", async () => {
+  it("generated files end in features, rejects or a GeoferryError, never in a crash or a hang", async () => {
     mkdirSync(scratch.path("m"));
     const random = randomOf(25);
     const pick = (n: number) => Math.floor(random() * n);

@@ -322,13 +322,13 @@ describe("properties", () => {
     expect(other.context.losses).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
   });
 
-  it("keeps the last value of a name that occurs twice, and tells it", async () => {
+  it("keeps the last value of a repeated name, with a loss", async () => {
     const { rows, context } = await properties('{"a":1,"b":1,"a":null,"a":3}', '{"a":4,"\\u0061":5}', '{"a":6,"b":7}');
     expect(rows).toEqual([{ a: 3, b: 1 }, { a: 5 }, { a: 6, b: 7 }]);
     expect(context.losses).toMatchObject([{ code: "duplicate-member", field: "a", count: 3 }]);
   });
 
-  it("tells members of a feature that occur twice", async () => {
+  it("reports repeated members of a feature", async () => {
     const { features, context } = await read(
       scratch,
       '{"type":"Feature","id":1,"geometry":null,"properties":{"a":1},"id":2,"geometry":{"type":"Point","coordinates":[1,2]},"properties":{"b":2}}',
@@ -568,7 +568,7 @@ describe("damage", () => {
     await fails(comma2, "input-corrupt", comma2.indexOf(",,") + 1);
   });
 
-  it("tells a file that ends early", async () => {
+  it("reports a truncated file", async () => {
     const text = inside(good, good);
     for (const length of [text.length - 1, text.length - 2, text.length - 20, 60]) {
       await fails(text.slice(0, length), "input-truncated", length);

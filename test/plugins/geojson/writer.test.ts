@@ -56,7 +56,7 @@ describe("writing a collection", () => {
     );
   });
 
-  it("turns exterior rings counter-clockwise and holes clockwise, unless told not to", async () => {
+  it("turns exterior rings counter-clockwise and holes clockwise by default", async () => {
     const clockwise = [
       [0, 0],
       [0, 4],

@@ -1,4 +1,4 @@
-/** Files whose SQL, names or tables about tables are made to harm whoever reads them. */
+/** Files with malicious SQL, names or metadata tables. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
@@ -87,7 +87,7 @@ describe("views", () => {
 });
 
 describe("what only looks like tables", () => {
-  it("gpkg_contents that names tables of SQLite, or none that is there, is told and passed over", async () => {
+  it("gpkg_contents entries for system tables and missing tables are skipped with a notice", async () => {
     const path = hostile((database) => {
       for (const name of ["sqlite_master", "sqlite_schema", "gpkg_contents", "not there", '"; DROP TABLE t; --']) {
         register(database, name);
@@ -122,7 +122,7 @@ describe("what only looks like tables", () => {
     );
   });
 
-  it("virtual tables are told and passed over", async () => {
+  it("virtual tables are skipped with a notice", async () => {
     const path = hostile((database) => {
       database.exec("CREATE VIRTUAL TABLE words USING fts5(a)");
       register(database, "words");

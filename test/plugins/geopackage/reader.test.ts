@@ -69,7 +69,7 @@ describe("geometries", () => {
     expect(layer.losses).toMatchObject([{ code: "curve-linearized", count: 1 }]);
   });
 
-  it("of another reference system than the layer's are told", async () => {
+  it("geometries with another srs_id than their layer get a notice", async () => {
     const { layer } = await featuresIn(
       `${table("geom POINT")};\nINSERT INTO t VALUES (1, ?)`,
       blobOf(pointWkb(1, 2), { srsId: 3857 }),
@@ -79,7 +79,7 @@ describe("geometries", () => {
 
   it.each([
     ["of an extension", blobOf(Buffer.from("ABCDxx"), { flags: 0x20 }), "ABCD"],
-    ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "ends early"],
+    ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "is truncated"],
     ["of an envelope that there is not", blobOf(pointWkb(1, 2), { kind: 5 }), "envelope of kind 5"],
     ["text", "POINT (1 2)", "no blob"],
     ["of no kind", Buffer.from("GP\0\x01____hello"), "is no"],
@@ -142,7 +142,7 @@ describe("types of columns", () => {
     ]);
   });
 
-  it("values that are none of their column's type are told, never taken for something else", async () => {
+  it("values that do not fit their column's type become null, with a loss", async () => {
     const { layer, features } = await featuresIn(
       `${table("b BOOLEAN, i MEDIUMINT, l INTEGER, r REAL, d DATE, t DATETIME")};\nINSERT INTO t VALUES
         (1, 2, 3000000000, 1.5, 'many', '2020-13-01', 'yesterday'),
@@ -344,7 +344,7 @@ describe("what a file is", () => {
   const identify = (head: Buffer, name = "x.db") =>
     geopackage.identify(head, { name, size: head.length, findSibling: () => null });
 
-  it("is told by its content", () => {
+  it("a GeoPackage is identified by its content", () => {
     const path = newPath();
     newPackage(path).close();
     const bytes = readFileSync(path);
@@ -365,7 +365,7 @@ describe("what a file is", () => {
   });
 
   it.each([
-    ["a text", Buffer.from("not a database".repeat(20)), /no SQLite database/],
+    ["a text", Buffer.from("not a database".repeat(20)), /not an SQLite database/],
     ["a header alone", null, /ends early/],
     ["half of it", 0.5, /ends early/],
   ])("%s that is called a GeoPackage is refused in words", async (_, what, words) => {
@@ -384,7 +384,7 @@ describe("what a file is", () => {
     await expect(readLayers(path)).rejects.toThrow(words);
   });
 
-  it("with --skip-errors is what is told where no layer is left", async () => {
+  it("damage is the error with --skip-errors if no layer is left", async () => {
     const path = newPath();
     const database = newPackage(path);
     database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
@@ -398,11 +398,11 @@ describe("what a file is", () => {
     const bytes = readFileSync(path);
     const [pages, left] = [bytes.length / 4096, Math.floor(bytes.length / 2)];
     writeFileSync(path, bytes.subarray(0, left));
-    const told = {
+    const expected = {
       code: "input-truncated",
       message: expect.stringContaining(`byte ${left}: the file ends early: ${pages} pages`),
     };
-    await expect(readLayers(path, {}, true)).rejects.toMatchObject(told);
+    await expect(readLayers(path, {}, true)).rejects.toMatchObject(expected);
   });
 
   it("with --skip-errors the rows outside of the damage are read", async () => {
@@ -501,7 +501,7 @@ describe("what a file is", () => {
     whole.close();
     await expect(readLayers(path)).rejects.toMatchObject({
       code: "input-corrupt",
-      message: expect.stringContaining(`byte ${at}: page ${rootpage}: its 0 entries take 0 bytes`),
+      message: expect.stringContaining(`byte ${at}: page ${rootpage}: 0 entries have 0 bytes`),
     });
   });
 

@@ -40,7 +40,7 @@ function blob(geometry: Geometry): Buffer {
   return blobOf(Buffer.from(new WkbWriter().write(builder.finish(), 0)));
 }
 
-/** What a layer of these geometries tells of itself, each with its number as a name and as a value. */
+/** The summary of a layer with these geometries, each with its number as a name and as a value. */
 async function summaryOf(geometries: readonly (Buffer | null)[], unchangedExtent: Extent | null = null) {
   const path = scratch.path(`s${files++}.gpkg`);
   const database = newPackage(path);
@@ -56,7 +56,7 @@ async function summaryOf(geometries: readonly (Buffer | null)[], unchangedExtent
   return summary;
 }
 
-it("kinds are told by heads, and fields by their values", async () => {
+it("geometry types come from WKB headers, fields from encoded values", async () => {
   const multi = [
     { type: "MultiLineString", coordinates: [line.coordinates, line.coordinates] },
     { type: "MultiPolygon", coordinates: [polygon.coordinates, [ring]] },
@@ -92,7 +92,7 @@ it.each([
   ["a geometry that is cut off", cut.subarray(0, cut.length - 1)],
   ["a geometry with bytes behind it", Buffer.concat([cut, Buffer.of(0)])],
   ["what is no geometry", Buffer.from("no geometry")],
-])("nothing is told of a layer with %s", async (_, odd) => {
+])("a layer with %s has no summary without decoding", async (_, odd) => {
   expect(await summaryOf([blob(line), odd])).toBeNull();
 });
 
@@ -107,7 +107,7 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
   insert.run(1, blob(line), "Zürich", "2024-02-29", "2024-02-29T01:02:03.5Z", 281474976710655n, 0.5, 1);
   insert.run(-70000, blob(line), "Ø", null, null, -7n, 3, 0);
   database.close();
-  const told = async () => {
+  const summarize = async () => {
     await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
     const { fields, maxIdBytes } = (await dataset.layers[0]!.summary!({
       unchangedExtent: null,
@@ -125,18 +125,18 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
     ["share", 2, 24],
     ["yes", 2, 5],
   ];
-  expect(await told()).toEqual({ idBytes: 6, fields: expected });
+  expect(await summarize()).toEqual({ idBytes: 6, fields: expected });
   const again = new Sqlite(path);
   again.prepare("INSERT INTO t (fid, geom, day) VALUES (2, ?, '2024/3/1')").run(blob(line));
   again.close();
   expected[1] = ["day", 2, 10];
-  expect(await told()).toEqual({ idBytes: 6, fields: expected });
+  expect(await summarize()).toEqual({ idBytes: 6, fields: expected });
 });
 
 const point = (x: number, y: number) => blob({ type: "Point", coordinates: [x, y] });
 const globe: Extent = [-180, -90, 180, 90];
 
-it("of points is told with their box where they may be anywhere in a box, and only then", async () => {
+it("a layer of points is summarized with its box only if an extent is given", async () => {
   const points = [point(-180, 90), null, point(1.5, -2), point(7, 0)];
   const summary = (await summaryOf(points, globe))!;
   expect(summary.kinds.map((kind) => kind.count)).toEqual([1, 3, 0, 0, 0, 0, 0, 0]);
@@ -155,7 +155,7 @@ it.each([
   ["of heights", blob({ type: "Point", coordinates: [1, 2, 3] })],
   ["with other bytes", bigEndian],
   ["beside lines", blob(line)],
-])("nothing is told of points where one is %s", async (_, odd) => {
+])("a layer of points has no summary if one is %s", async (_, odd) => {
   for (const order of [
     [point(1, 2), odd],
     [odd, point(1, 2)],
@@ -196,8 +196,8 @@ it("of points is what a full reading says", async () => {
       const full = new Summarizer(false);
       full.add(packFeatures([], 1, layer.fields));
       for await (const batch of layer.batches()) full.add(batch as Batch);
-      const told = await layer.summary!({ unchangedExtent: globe, isLimited: false, needsExtent: false });
-      expect(told ?? "nothing").toEqual(full.summary());
+      const summary = await layer.summary!({ unchangedExtent: globe, isLimited: false, needsExtent: false });
+      expect(summary ?? "nothing").toEqual(full.summary());
     }),
     { numRuns: 60 },
   );

@@ -25,7 +25,7 @@ export interface PostgisDatabase {
   sql<Row extends Record<string, unknown>>(text: string): Promise<Row[]>;
 }
 
-/** A database of its own with PostGIS. Null where there is none, which is told loudly, and is an error in CI. */
+/** A database of its own with PostGIS. Null if there is none, with a warning; an error in CI. */
 export async function postgisDatabase(): Promise<PostgisDatabase | null> {
   const database = await testDatabase();
   if (!database) return null;

@@ -50,7 +50,7 @@ describe("an index", () => {
     expect(await xs(writeShapefile(scratch, "no-shx", { shp: shapefile(points).shp }))).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("tells where records are that stand in another order, with gaps", async () => {
+  it("locates records that are out of order, with gaps", async () => {
     const { shp, shx } = shapefile(points);
     const gap = Buffer.alloc(40, 0xff);
     const record = (i: number) => shp.subarray(100 + 28 * i, 128 + 28 * i);
@@ -108,7 +108,7 @@ describe("an index", () => {
     expect(codes(context)).toEqual(["dbf-missing", "shx-invalid"]);
   });
 
-  it("tells where a shape is whose length in the .shp is wrong", async () => {
+  it("locates a shape whose length in the .shp is wrong", async () => {
     for (const record of [1, 4]) {
       const { shp, shx } = shapefile(points);
       shp.writeInt32BE(12, 100 + 28 * record + 4);
@@ -157,7 +157,7 @@ describe("an index", () => {
 
   it("beside which the .shp is missing is named so", async () => {
     const path = writeShapefile(scratch, "orphan", { shx: shapefile(points).shx });
-    await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp is missing/);
+    await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp beside it is missing/);
   });
 });
 

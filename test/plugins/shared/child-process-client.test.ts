@@ -12,7 +12,7 @@ interface Reply {
   readonly pid: number;
 }
 
-/** A process that tells its number, or that of another one which keeps its standard error open; or never answers. */
+/** A process that replies with its pid, or with that of a child that keeps its stderr open, or never replies. */
 function start(name: string, program: string) {
   const path = join(folder, name);
   writeFileSync(path, program);

@@ -3,7 +3,7 @@ import type { Dataset } from "../../../src/model/index.js";
 import { RecordingContext } from "../../../src/testing/recording-context.js";
 import { prefetchedBatches, readBatches } from "../../support/read-layers.js";
 
-/** Everything that reading a file gives, tells and refuses, to be compared with what another way of reading gives. */
+/** Batches, notices, losses and rejects of reading a file, to compare two ways of reading. */
 export async function readOutcome(
   open: (context: RecordingContext) => Promise<Dataset>,
   skipErrors: boolean,

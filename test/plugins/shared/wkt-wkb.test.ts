@@ -349,7 +349,7 @@ describe("WKB", () => {
     ["points", geometry(4, true, [u32(true, 0x10000000), geometry(1, true, [xy(true, 1, 2)])])],
     ["members", geometry(7, true, [u32(true, 0xfffffff0), geometry(7, true, [u32(true, 0)])])],
   ])("a count of %s that the bytes cannot hold is refused", (_, blob) => {
-    expect(() => fromBlob(blob)).toThrow("more than there is room for");
+    expect(() => fromBlob(blob)).toThrow("exceeds the size of the blob");
   });
 
   test.each([

@@ -48,7 +48,7 @@ describe("dates", () => {
     expect(found).toMatchObject({ type, values, codes: [], losses: [] });
   });
 
-  test("are text where they leave their order open, and it is told", async () => {
+  test("dates with an ambiguous order of day and month stay text, with a notice", async () => {
     const cells = ["01/02/2000", "03/04/2001"];
     expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
     expect(await column(cells, { dates: "dmy" })).toMatchObject({
@@ -63,7 +63,7 @@ describe("dates", () => {
     });
   });
 
-  test("are text where they contradict each other, and it is told", async () => {
+  test("dates that contradict each other stay text, with a notice", async () => {
     const cells = ["31/12/1999", "12/31/1999"];
     expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
   });
@@ -111,7 +111,7 @@ describe("numbers", () => {
     ]);
   });
 
-  test("one sign before three digits is told, whatever it is taken for", async () => {
+  test("a single separator before three digits is ambiguous and gets a notice", async () => {
     expect(await column(["1.234", "12.345"])).toMatchObject({ type: "double", codes: ["number-ambiguous"] });
     expect(await column(["1.234", "12.345"], { thousands: "." })).toMatchObject({
       type: "int32",

@@ -42,7 +42,7 @@ describe("columns of coordinates", () => {
     expect(properties(result)).toEqual([{ x: "left", y: "right" }]);
   });
 
-  test("rows without coordinates have no geometry; half a coordinate is told; words are rejected", async () => {
+  test("rows without coordinates have no geometry; half a coordinate gets a notice; words are rejected", async () => {
     const result = await read("lon,lat,n\n,,1\n1,,2\nNULL,NA,3\n4,abc,4\n0,0,5\n1,2,6\n");
     expect(result.features.map((f) => [f.properties.n, f.geometry])).toEqual([
       [1, null],
@@ -222,7 +222,7 @@ test("a .prj gives the CRS of coordinates, none to a table", async () => {
 });
 
 describe("a column of pairs", () => {
-  test("is told in which order it is taken, unless its name says so", async () => {
+  test("a column of pairs gets a notice about its axis order, unless its name states it", async () => {
     const unsaid = await readText(scratch, 'n,coordinates\na,"51.5, 7.5"\n');
     expect(geometries(unsaid)).toEqual([{ type: "Point", coordinates: [7.5, 51.5] }]);
     expect(unsaid.recording.notices.filter((n) => n.code.startsWith("pair"))).toMatchObject([
@@ -235,7 +235,7 @@ describe("a column of pairs", () => {
   test.each([
     ["-122.4, 37.8", "lon_lat"],
     ["500000, 5700000", "columns x and y"],
-  ])("that is out of range, as %s, is told to be left out", async (pair, remedy) => {
+  ])("an out-of-range pair such as %s is rejected with a remedy", async (pair, remedy) => {
     const { features, recording } = await readText(scratch, `n,coordinates\na,"${pair}"\n`);
     expect(features[0]).toMatchObject({ geometry: null, properties: { coordinates: pair } });
     expect(recording.notices.filter((n) => n.code.startsWith("pair"))).toMatchObject([

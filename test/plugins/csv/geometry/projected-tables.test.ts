@@ -84,14 +84,14 @@ describe("eastings and northings", () => {
     expect(geometries(result)).toEqual([point(easting, northing)]);
   });
 
-  test("X is the northing where only so the positions lie in Germany, and it is told", async () => {
+  test("X is the northing, with a notice, if only that order puts the positions in Germany", async () => {
     // Gauss-Krüger has X for the Hochwert: Munich's Frauenkirche in zone 4.
     const result = await read("X,Y\n5333500.5,4468100.5\n", { crs: "EPSG:31468" });
     expect(geometries(result)).toEqual([point(4468100.5, 5333500.5)]);
     expect(result.recording.notices).toMatchObject([{ code: "coordinate-order" }]);
   });
 
-  test("X is the easting in Poland, where both orders fit, and that is told", async () => {
+  test("X is the easting, with a notice, if both orders fit (Poland)", async () => {
     const result = await read("X,Y\n640000.5,480000.5\n", { crs: "EPSG:2180" });
     expect(geometries(result)).toEqual([point(640000.5, 480000.5)]);
     expect(result.recording.notices).toMatchObject([{ code: "coordinate-order", example: /x=Y --in y=X/ }]);
@@ -109,7 +109,7 @@ describe("eastings and northings", () => {
     expect(geometries(await read(table))).toEqual([point(10, 53.5)]);
   });
 
-  test("of two pairs that would do, it is told which was taken", async () => {
+  test("a notice names the pair of columns that was chosen from two candidates", async () => {
     const result = await read("x,y,lon,lat\n1,2,3,4\n");
     expect(geometries(result)).toEqual([point(3, 4)]);
     expect(result.recording.notices).toMatchObject([{ code: "coordinates-chosen", example: /"x" and "y" would do/ }]);

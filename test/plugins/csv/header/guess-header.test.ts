@@ -23,7 +23,7 @@ describe("the first row", () => {
     ]);
   });
 
-  test("of a word and years names columns, which is told", async () => {
+  test("a first row of a word and years is a header, with a notice", async () => {
     const { recording } = await readText(scratch, "name,2019,2020\nx,1,2\n");
     expect(recording.notices).toMatchObject([
       { code: "header-assumed", example: expect.stringMatching(/taken for the names.*--in header=no/) },

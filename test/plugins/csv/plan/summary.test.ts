@@ -16,7 +16,7 @@ afterAll(() => scratch.remove());
 
 interface Summaries {
   /** What the reader says without decoding. */
-  readonly told: LayerSummary | null;
+  readonly scanned: LayerSummary | null;
   /** What reading all of it says. */
   readonly full: LayerSummary;
 }
@@ -34,12 +34,12 @@ async function summaries(
   const summariser = new Summarizer(false);
   for await (const batch of readBatches(layer, true)) summariser.add(batch);
   return {
-    told: await layer.summary!({ unchangedExtent: null, isLimited: false, needsExtent: false }),
+    scanned: await layer.summary!({ unchangedExtent: null, isLimited: false, needsExtent: false }),
     full: summariser.summary(),
   };
 }
 
-/** All but the boxes, which only reading tells. */
+/** Everything except boxes, which only a full read determines. */
 const plain = ({ featureCount, kinds, hasZ, hasM, idType, maxIdBytes, fields }: LayerSummary) => ({
   featureCount,
   kinds: kinds.map(({ count, hasZ, hasM }) => [count, hasZ, hasM]),
@@ -50,18 +50,18 @@ const plain = ({ featureCount, kinds, hasZ, hasM, idType, maxIdBytes, fields }: 
   fields: fields.map(({ name, type, maxBytes }) => ({ name, type, maxBytes })),
 });
 
-function expectTold({ told, full }: Summaries): void {
-  expect(told).not.toBeNull();
+function expectSameSummary({ scanned, full }: Summaries): void {
+  expect(scanned).not.toBeNull();
   // A layer without rows has no batch to tell its fields.
   if (full.featureCount === 0) return;
-  expect(plain(told!)).toEqual(plain(full));
+  expect(plain(scanned!)).toEqual(plain(full));
   for (const [f, { values }] of full.fields.entries()) {
-    expect(told!.fields[f]!.values).toBeGreaterThanOrEqual(values);
-    expect(told!.fields[f]!.values > 0).toBe(values > 0);
+    expect(scanned!.fields[f]!.values).toBeGreaterThanOrEqual(values);
+    expect(scanned!.fields[f]!.values > 0).toBe(values > 0);
   }
 }
 
-describe("what the survey tells is what reading tells", () => {
+describe("the summary of a scan equals that of a full read", () => {
   test.each([
     ["no geometry", "a,b\n1,x\n-20,yy\n,\n"],
     ["points", "lon,lat,n\n1,2,a\n,,b\n3.5,-4,c\n"],
@@ -91,7 +91,7 @@ describe("what the survey tells is what reading tells", () => {
     ["UTF-16", Buffer.from("\ufeffa,b\nŁódź,1\nx,22\n", "utf16le")],
     ["Windows-1252", Buffer.from("a,b\nM\u00fcnchen,1\nx,22\n", "latin1")],
   ] as [string, string | Uint8Array, Record<string, string>?][])("%s", async (_, content, options) => {
-    expectTold(await summaries(content, options));
+    expectSameSummary(await summaries(content, options));
   });
 
   test("any table, whatever the size of the splits", async () => {
@@ -118,17 +118,17 @@ describe("what the survey tells is what reading tells", () => {
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 40, max: 400 }), async (rows, length) => {
         const lines = rows.map(([geometry, cells]) => [geometry, ...cells].join(","));
-        expectTold(await summaries(`wkt,a,b,c\n${lines.join("\n")}\n`, {}, length));
+        expectSameSummary(await summaries(`wkt,a,b,c\n${lines.join("\n")}\n`, {}, length));
       }),
       { numRuns: 150 },
     );
   });
 });
 
-describe("nothing is told where only reading tells", () => {
+describe("a scan gives no summary if only a full read can determine it", () => {
   test.each([
     ["a sample", "a\n1\n2\n", { sample: "1" }],
-    ["types that nobody looked for", "a\n1\n2\n", { types: "text" }],
+    ["types that were not inferred", "a\n1\n2\n", { types: "text" }],
     ["several shapes", 'wkt\nPOINT (1 2)\n"LINESTRING (1 2,3 4)"\n'],
     ["heights in some", "wkt\nPOINT (1 2)\nPOINT Z (1 2 3)\n"],
     ["a height that is none", "wkt\nPOINT Z (1 2 nan)\n"],
@@ -142,13 +142,13 @@ describe("nothing is told where only reading tells", () => {
     ["both coordinates in one column", 'latlon,n\n"52.5, 13.4",1\n'],
     ["bytes that are no UTF-8", Buffer.concat([Buffer.from("a\näöüßäö\n"), Buffer.from([0xff, 10])])],
   ] as [string, string | Uint8Array, Record<string, string>?][])("%s", async (_, content, options) => {
-    expect((await summaries(content, options)).told).toBeNull();
+    expect((await summaries(content, options)).scanned).toBeNull();
   });
 
   test("values that a .csvt declares to be another type", async () => {
     writeFileSync(scratch.path("summary.csvt"), '"Date"\n');
     try {
-      expect((await summaries("a\nx\n")).told).toBeNull();
+      expect((await summaries("a\nx\n")).scanned).toBeNull();
     } finally {
       writeFileSync(scratch.path("summary.csvt"), "");
     }
@@ -156,12 +156,12 @@ describe("nothing is told where only reading tells", () => {
 });
 
 test("a damaged geometry is counted, and rejected when it is read", async () => {
-  const { told, full } = await summaries('wkt\n"LINESTRING (1 2,3 4)"\n"LINESTRING (1 2,3"\n');
-  expect(told!.kinds[Kind.LineString]!.count).toBe(2);
+  const { scanned, full } = await summaries('wkt\n"LINESTRING (1 2,3 4)"\n"LINESTRING (1 2,3"\n');
+  expect(scanned!.kinds[Kind.LineString]!.count).toBe(2);
   expect(full.kinds[Kind.LineString]!.count).toBe(1);
 });
 
-test("numbers that the first position does not have are dropped, and told", async () => {
+test("coordinates beyond those of the first position are dropped with a loss", async () => {
   const { features, recording } = await readText(scratch, 'wkt\n"LINESTRING (1 2,3 4 5)"\n"LINESTRING (1 2 3,4 5)"\n');
   expect(features.map(({ geometry }) => geometry)).toEqual([
     {
@@ -182,7 +182,7 @@ test("numbers that the first position does not have are dropped, and told", asyn
   expect(recording.losses.map(({ code, count }) => [code, count])).toEqual([["extra-ordinates", 1]]);
 });
 
-describe("an output is the same by what was told and by a full reading", () => {
+describe("the output is the same with a scan summary and with a full read", () => {
   const contents: Readonly<Record<string, string>> = {
     points: 'lon,lat,id,name,empty\n1,2,1,"42",\n,,2,ä,\n3.25,4,-30,"say ""x""",\n',
     heights: "lon,lat,z,id\n1,2,3,1\n4,5,,2\n",
@@ -195,16 +195,16 @@ describe("an output is the same by what was told and by a full reading", () => {
     async (name, to) => {
       const input = scratch.path(`same-${name}-${to}.csv`);
       writeFileSync(input, contents[name]!);
-      const folders = [scratch.path(`told-${name}-${to}`), scratch.path(`full-${name}-${to}`)];
+      const folders = [scratch.path(`scanned-${name}-${to}`), scratch.path(`full-${name}-${to}`)];
       for (const folder of folders) mkdirSync(folder);
       await convertFile(input, join(folders[0]!, `out.${to}`));
-      // A condition that every feature meets takes away what was told.
+      // A filter that every feature passes disables the scan summary.
       await convertFile(input, join(folders[1]!, `out.${to}`), { where: "id > -100" });
-      const [told, full] = folders.map((folder) =>
+      const [scanned, full] = folders.map((folder) =>
         Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))])),
       );
-      expect(Object.keys(told!).length).toBeGreaterThan(0);
-      expect(told).toEqual(full);
+      expect(Object.keys(scanned!).length).toBeGreaterThan(0);
+      expect(scanned).toEqual(full);
     },
   );
 });

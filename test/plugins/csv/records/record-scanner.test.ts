@@ -125,7 +125,7 @@ test("finds what csv-parse finds, whatever the delimiter, the line ends, and whe
   );
 });
 
-test("tells where a quote was opened that is never closed, and where the next line begins", () => {
+test("reports where an unclosed quote opened and where the next line begins", () => {
   const bytes = Buffer.from('a,"x\ny"\n1,"b\nc\nd');
   const scanner = new RecordScanner(44);
   expect(scanner.scan(bytes, 0, bytes.length, true)).toBe("record");

@@ -180,23 +180,20 @@ describe("the geometry", () => {
     expect(recording.losses).toMatchObject([{ code: "geometry-dropped", count: 1 }]);
   });
 
-  test.each(["wkt", "geojson"])(
-    "precision that takes the extent of a geometry away is told, as %s",
-    async (geometry) => {
-      const line = feature({
-        type: "LineString",
-        coordinates: [
-          [1, 2],
-          [1.0004, 2],
-        ],
-      });
-      const losses = async (precision: Record<string, string>) =>
-        (await write([line], [], { geometry, ...precision })).recording.losses.map(({ code, count }) => [code, count]);
-      expect(await losses({ precision: "3" })).toEqual([["rounded-away", 1]]);
-      expect(await losses({ precision: "4" })).toEqual([]);
-      expect(await losses({})).toEqual([]);
-    },
-  );
+  test.each(["wkt", "geojson"])("rounding that collapses a geometry is a loss: %s", async (geometry) => {
+    const line = feature({
+      type: "LineString",
+      coordinates: [
+        [1, 2],
+        [1.0004, 2],
+      ],
+    });
+    const losses = async (precision: Record<string, string>) =>
+      (await write([line], [], { geometry, ...precision })).recording.losses.map(({ code, count }) => [code, count]);
+    expect(await losses({ precision: "3" })).toEqual([["rounded-away", 1]]);
+    expect(await losses({ precision: "4" })).toEqual([]);
+    expect(await losses({})).toEqual([]);
+  });
 
   test("precision rounds, without trailing zeros", async () => {
     const position = [1.23456789, -0.00000001];
@@ -339,7 +336,7 @@ describe("cells", () => {
     expect(recording.losses).toMatchObject([{ code: "formula-escaped", field: "t", count: 5 }]);
   });
 
-  test("in a file of one column, null text is told to be empty text", async () => {
+  test("in a single-column file, null text becomes empty text with a loss", async () => {
     const { text: csv, recording } = await write([feature(null, { a: null }), feature(null, { a: "x" })], [text("a")]);
     expect(csv).toBe('a\n""\nx\n');
     expect(recording.losses).toMatchObject([{ code: "null-empty", field: "a", count: 1 }]);
@@ -365,7 +362,7 @@ describe("options", () => {
     ]);
   });
 
-  test("quote=all tells what may come back as another type; a .csvt keeps it", async () => {
+  test("quote=all reports columns that may read back as another type; a .csvt keeps types", async () => {
     const rows = [feature(point(1, 2), { a: "42", n: 1 })];
     const { recording } = await write(rows, fields, { quote: "all" });
     expect(recording.losses).toMatchObject([{ code: "type-undeclared", field: "a", count: 1 }]);
@@ -484,7 +481,7 @@ const anyGeometry: fc.Arbitrary<Geometry | null> = fc.oneof(
   fc.constant(null),
 );
 
-test("what is read again is what was written, but for what was told", async () => {
+test("a file reads back as it was written, except for reported losses", async () => {
   const fieldList = fc.uniqueArray(
     fc.record({
       name: fc.oneof(
@@ -525,8 +522,8 @@ test("what is read again is what was written, but for what was told", async () =
       );
       const batch = packFeatures(features, 1, fields);
       const { recording } = await writeBatches([batch], fields, { delimiter, eol });
-      const told = new Set([...recording.losses, ...recording.notices].map((t) => t.code));
-      if (told.has("geometry-name") || told.has("null-empty")) return;
+      const reported = new Set([...recording.losses, ...recording.notices].map((t) => t.code));
+      if (reported.has("geometry-name") || reported.has("null-empty")) return;
       expect(recording.losses).toEqual([]);
       const again = await readFile(path);
       expect(again.recording.rejects).toEqual([]);
@@ -607,7 +604,7 @@ describe("identify", () => {
     expect(likeness(Buffer.from([1, 2, 3, 4, 5, 6, 7]), "data.csv")).toBe("no");
     expect(likeness("<html>", "data.csv")).toBe("no");
   });
-  test("by its name, a text with a NUL is a damaged table, and reading tells where", async () => {
+  test("text with a NUL and the extension .csv is a damaged table, reported with its place", async () => {
     const damaged = "a,b\n1,x\0\n";
     expect(likeness(damaged, "data.csv")).toBe("maybe");
     expect(likeness("a,b\0\0\n1,2\n", "data.csv")).toBe("no");

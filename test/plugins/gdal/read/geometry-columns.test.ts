@@ -116,7 +116,7 @@ describe.skipIf(!hasGdal)("a table with several columns of geometry", () => {
   });
 });
 
-describe.skipIf(!hasGdal)("a selection of GDAL that nobody holds", () => {
+describe.skipIf(!hasGdal)("an SQL selection of GDAL without references", () => {
   test("does not set another one back that is being read", () => {
     const table = scratch.path("many.csv");
     const lines = Array.from({ length: 3000 }, (_, n) => `n${n},${n % 180},${n % 80}`);

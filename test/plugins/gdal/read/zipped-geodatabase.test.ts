@@ -63,7 +63,7 @@ describe.skipIf(!hasGdal)("a zipped File Geodatabase", () => {
   test("is not written, and what is written instead is said", () => {
     const { status, stderr } = geoferry(["convert", world, scratch.path("out.gdb.zip"), "--layer", "rivers"]);
     expect(status).toBe(6);
-    expect(stderr).toContain("give it .gdb");
+    expect(stderr).toContain("use the extension .gdb");
     expect(readdirSync(scratch.folder)).not.toContain("out.gdb.zip");
   });
 });

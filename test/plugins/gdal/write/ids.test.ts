@@ -48,7 +48,7 @@ describe.skipIf(!hasGdal)("ids through GDAL", () => {
     ["twice", "gdb", "OpenFileGDB", [5, 7, 5], [1, 2, 3]],
     ["twice", "gpkg", "GPKG", [5, 7, 5], [1, 2, 3]],
     ["missing", "gpkg", "GPKG", [5, null, 9, null], [1, 2, 3, 4]],
-  ] as const)("that are %s are told, and counted anew: .%s of %s", (name, extension, driver, ids, expected) => {
+  ] as const)("ids that are %s are renumbered with a loss: .%s of %s", (name, extension, driver, ids, expected) => {
     const path = scratch.path(`${name}.${extension}`);
     const { status, stderr } = geoferry(["convert", points(name, ids), path, "--to", `gdal:${driver}`]);
     expect(stderr).toContain("id-changed");
@@ -105,7 +105,7 @@ describe.skipIf(!hasGdal)("values through GDAL", () => {
     if (driver !== "FlatGeobuf") expect(idsIn(path, "--from", `gdal:${driver}`)).toEqual({ 0: 7, 1: 3 });
   });
 
-  test("microseconds that GDAL does not keep are told", () => {
+  test("microseconds that GDAL drops are a loss", () => {
     const table = scratch.path("times.csv");
     writeFileSync(table, "at,lon,lat\n2024-01-02T03:04:05.123456Z,1,2\n2024-01-02T03:04:05.123Z,1,2\n");
     const { stderr } = geoferry(["convert", table, scratch.path("times.fgb")]);
@@ -128,7 +128,7 @@ describe.skipIf(!hasGdal)("a folder that is a dataset", () => {
     const path = scratch.path("plain");
     const { status, stderr } = geoferry(["convert", points("one", [1]), path, "--to", "gdal:OpenFileGDB"]);
     expect(status).toBe(6);
-    expect(stderr).toMatch(/plain.*GDAL makes a folder/);
+    expect(stderr).toMatch(/plain.*GDAL writes a folder/);
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ function withFields(batches: readonly Batch[], names: ReadonlySet<string>): Batc
   });
 }
 
-describe.skipIf(!hasGdal)("what a driver of GDAL does not keep is told", () => {
+describe.skipIf(!hasGdal)("losses of GDAL's drivers are reported", () => {
   test.each(hasGdal ? formats().map((format) => [nameOf(format), format] as const) : [])("%s", async (name, format) => {
     const accepts = format.writer!.capabilities({});
     const type = accepts.geometryTypes.includes("LineString") ? "LineString" : accepts.geometryTypes[0];

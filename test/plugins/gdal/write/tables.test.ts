@@ -58,7 +58,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     expect(rowsOf(output)).toEqual(["wkt_1,wkt", '"POLYGON ((0 0,4 0,4 3,0 0))",taken']);
   });
 
-  test("projected coordinates are in x and y, and their system is told as lost", () => {
+  test("projected coordinates are written to x and y, and their CRS is a loss", () => {
     const source = input("one.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
     const output = join(scratch.folder, "utm.xlsx");
     const { status, stderr } = geoferry(["convert", source, output, "--target-crs", "EPSG:25832"]);
@@ -81,7 +81,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     expect(rows("wkt")).toEqual(["wkt,name", "POINT (9 48),a"]);
   });
 
-  test("a WKT that no cell of Excel takes is told as lost, and its row stays", () => {
+  test("a WKT that exceeds a cell of Excel is a loss, and its row stays", () => {
     const source = input(
       "long.geojson",
       collection(feature({ type: "Polygon", coordinates: ring(4000) }, { name: "a" })),

@@ -83,7 +83,7 @@ describe("a first look at all features", () => {
     expect(used).toBeGreaterThan(150);
   });
 
-  test("passes over what is no object, and tells damage in its place", async () => {
+  test("skips values that are not objects, and reports damage with its place", async () => {
     const one = outputStyles[0]!('{"name":"a]}"}', "Point", "[1,2]", "");
     for (const odd of ["7", '"]"', "[]", "[[1],{}]", "null", "{}", "{", "]", "}", '{"type":"FeatureCollection"}', ""]) {
       for (const splitSize of [1, 120, 250]) await compared(collectionOf([one, one, odd, one, one]), splitSize, false);

@@ -20,7 +20,7 @@ const nowhere: LayerSummary["kinds"][number]["box"] = [
 
 interface Summaries {
   /** What skimming says, and null where it leaves that to a reading. */
-  readonly told: LayerSummary | null;
+  readonly scanned: LayerSummary | null;
   /** What reading all features says, null where that fails. */
   readonly full: LayerSummary | null;
 }
@@ -45,7 +45,7 @@ async function summaries(
   const passed = (bytes: number) => {
     looked += bytes;
   };
-  const told = await skimmed.layers[0]!.summary!({
+  const scanned = await skimmed.layers[0]!.summary!({
     unchangedExtent,
     isLimited: false,
     needsExtent: false,
@@ -53,7 +53,7 @@ async function summaries(
   });
   expect([looking.rejects, looking.losses, looking.notices]).toEqual([[], [], []]);
   const full = await read(await opened(new RecordingContext(false)));
-  if (told) {
+  if (scanned) {
     const found: Split[] = [];
     const counted: Split[] = [];
     for await (const split of skimmed.layers[0]!.splits!()) found.push(split);
@@ -62,7 +62,7 @@ async function summaries(
     expect(found).toEqual(counted);
     expect(looked).toBe(counted.reduce((sum, { bytes }) => sum + bytes, 0));
   }
-  return { told, full };
+  return { scanned, full };
 }
 
 async function read(dataset: GeoJsonDataset): Promise<LayerSummary | null> {
@@ -76,11 +76,11 @@ async function read(dataset: GeoJsonDataset): Promise<LayerSummary | null> {
   return summariser.summary();
 }
 
-/** Expects the same of both, but for the boxes of lines and polygons, which only reading tells. */
-function expectSame(told: LayerSummary, full: LayerSummary): void {
+/** Expects equal summaries, except for boxes of lines and polygons, which only a full read determines. */
+function expectSame(scanned: LayerSummary, full: LayerSummary): void {
   const isPoints = full.kinds.every(({ count }, kind) => kind < 2 || count === 0);
   const kinds = isPoints ? full.kinds : full.kinds.map((kind) => ({ ...kind, box: nowhere }));
-  expect(told).toEqual({ ...full, kinds, extent: isPoints ? full.extent : null });
+  expect(scanned).toEqual({ ...full, kinds, extent: isPoints ? full.extent : null });
 }
 
 const number = fc.double({ min: -89, max: 89, noNaN: true }).map((value) => JSON.stringify(value));
@@ -161,7 +161,7 @@ const files = fc
 
 describe("skimming", () => {
   test("says what reading says", async () => {
-    let told = 0;
+    let scanned = 0;
     await fc.assert(
       fc.asyncProperty(
         files,
@@ -170,37 +170,37 @@ describe("skimming", () => {
         async (list, splitSize, padding) => {
           const text = list.join(",").includes("\n") ? collectionOf(list) : `[${list.join(",")}]`;
           const found = await summaries(text, { splitSize, padding });
-          if (!found.told) return;
-          told++;
-          expectSame(found.told, found.full!);
+          if (!found.scanned) return;
+          scanned++;
+          expectSame(found.scanned, found.full!);
         },
       ),
       { numRuns: 200 },
     );
-    expect(told).toBeGreaterThan(125);
+    expect(scanned).toBeGreaterThan(125);
   });
 
   test("says what reading says of texts in lines", async () => {
-    let told = 0;
+    let scanned = 0;
     await fc.assert(
       fc.asyncProperty(files, fc.constantFrom(300, 1 << 21), async (list, splitSize) => {
         const text = list.map((one) => one.replaceAll("\n", " ")).join("\n");
         const found = await summaries(text, { splitSize, name: "skimmed.geojsonl", padding: 0 });
-        if (!found.told) return;
-        told++;
-        expectSame(found.told, found.full!);
+        if (!found.scanned) return;
+        scanned++;
+        expectSame(found.scanned, found.full!);
       }),
       { numRuns: 150 },
     );
-    expect(told).toBeGreaterThan(90);
+    expect(scanned).toBeGreaterThan(90);
   });
 
   test("says nothing of what is damaged or odd, or the same as reading", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(features, validFeatures), fc.constantFrom(1, 700, 3000), async (list, splitSize) => {
-        const { told, full } = await summaries(collectionOf(list), { splitSize });
+        const { scanned, full } = await summaries(collectionOf(list), { splitSize });
         // A reading that fails needs no summary.
-        if (told && full) expectSame(told, full);
+        if (scanned && full) expectSame(scanned, full);
       }),
       { numRuns: 120 },
     );
@@ -223,16 +223,16 @@ describe("skimming", () => {
       many('{"type":"Feature","properties":{},"geometry":{"type":"GeometryCollection","geometries":[]}}'),
     ],
   ])("leaves %s to a reading", async (_, list) => {
-    const { told, full } = await summaries(collectionOf(list));
-    expect(told).toBeNull();
+    const { scanned, full } = await summaries(collectionOf(list));
+    expect(scanned).toBeNull();
     expect(full === null || full.featureCount === list.length).toBe(true);
   });
 
   test("leaves texts that are not UTF-8 to a reading, and points where many threads read them", async () => {
     const list = collectionOf(many(one('{"a":"é"}', "[1,2]")));
-    expect((await summaries(Buffer.from(list, "latin1"))).told).toBeNull();
-    expect((await summaries(list, { within: null })).told).toBeNull();
-    expect((await summaries(list)).told).not.toBeNull();
+    expect((await summaries(Buffer.from(list, "latin1"))).scanned).toBeNull();
+    expect((await summaries(list, { within: null })).scanned).toBeNull();
+    expect((await summaries(list)).scanned).not.toBeNull();
   });
 
   test.each([
@@ -244,10 +244,10 @@ describe("skimming", () => {
     ["three and one", "[[1,2,3],[4,5],[6]]", "LineString"],
   ])("does not mistake %s", async (_, coordinates, type) => {
     const list = [...many(one("{}", "[[1,2],[3,4],[5,6],[1,2]]", "LineString"), 20), one("{}", coordinates, type)];
-    const { told, full } = await summaries(collectionOf(type === "Polygon" ? [one("{}", coordinates, type)] : list));
-    if (told && full) expectSame(told, full);
+    const { scanned, full } = await summaries(collectionOf(type === "Polygon" ? [one("{}", coordinates, type)] : list));
+    if (scanned && full) expectSame(scanned, full);
     const alone = await summaries(collectionOf(many(one("{}", coordinates, type), 20)));
-    if (alone.told && alone.full) expectSame(alone.told, alone.full);
+    if (alone.scanned && alone.full) expectSame(alone.scanned, alone.full);
   });
 
   const odd = (properties: string) => `{"properties":${properties},"geometry":null,"type":"Feature"}`;
@@ -261,10 +261,10 @@ describe("skimming", () => {
     ],
     ["text in a parsed one", [...many(one('{"a":1}', "[1,2]")), odd('{"a":"x"}')]],
   ])("leaves %s to a reading", async (_, list) => {
-    expect((await summaries(collectionOf(list))).told).toBeNull();
+    expect((await summaries(collectionOf(list))).scanned).toBeNull();
   });
 
-  test.each([1, 700, 1 << 21])("tells in splits of %i bytes, at the end of the file, too", async (splitSize) => {
+  test.each([1, 700, 1 << 21])("summarizes splits of %i bytes, including the last of the file", async (splitSize) => {
     const list = [
       ...many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")),
       odd('{"z":1,"b":2}'),
@@ -274,8 +274,8 @@ describe("skimming", () => {
       one('{"c":1,"b":3,"a":1}', "[[1,2],[3,4]]", "LineString"),
     ];
     for (const padding of [0, 1 << 20]) {
-      const { told, full } = await summaries(collectionOf(list), { splitSize, padding });
-      expectSame(told!, full!);
+      const { scanned, full } = await summaries(collectionOf(list), { splitSize, padding });
+      expectSame(scanned!, full!);
     }
   });
 
@@ -284,8 +284,8 @@ describe("skimming", () => {
       ...many(one("{}", "[[1,2],[3,4]]", "LineString")),
       ...many(one("{}", "[\n  [1,2,3],\n  [4,5,6]\n]", "LineString")),
     ];
-    const { told, full } = await summaries(collectionOf(list));
-    expect(told?.hasZ ?? full!.hasZ).toBe(true);
+    const { scanned, full } = await summaries(collectionOf(list));
+    expect(scanned?.hasZ ?? full!.hasZ).toBe(true);
   });
 
   test.each([
@@ -311,7 +311,7 @@ describe("skimming", () => {
     expect(summary).toBeNull();
   });
 
-  test("says nothing of members beside the features, which the reading after it tells once", async () => {
+  test("reports no members beside the features, which the read afterwards reports once", async () => {
     const path = scratch.path("foreign.geojson");
     const list = collectionOf(many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")));
     writeFileSync(path, " ".repeat(1 << 20) + list.replace(/}$/, ',"beside":{}}'));

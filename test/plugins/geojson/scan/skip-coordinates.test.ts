@@ -37,8 +37,8 @@ const coordinates = fc
   )
   .chain(([of, depth]) => fc.array(nestedOf(of, depth - 1), { minLength: 1, maxLength: 40 }));
 
-test("tells of positions how many numbers each has, and where their array ends", () => {
-  let told = 0;
+test("returns the number of coordinates per position and moves to the end of the array", () => {
+  let counted = 0;
   fc.assert(
     fc.property(
       coordinates,
@@ -60,13 +60,13 @@ test("tells of positions how many numbers each has, and where their array ends",
         if (sizes.includes(0)) expect(each).toBe(0);
         if (tight && even) {
           expect(each).toBe(sizes[0]);
-          told++;
+          counted++;
         }
       },
     ),
     { numRuns: 10_000 },
   );
-  expect(told).toBeGreaterThan(300);
+  expect(counted).toBeGreaterThan(300);
 });
 
 test("stops at braces and quotes, and at bytes that are no ASCII", () => {

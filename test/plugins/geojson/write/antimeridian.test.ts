@@ -49,11 +49,11 @@ describe("cutting at the antimeridian", () => {
         [190, 0],
       ],
     });
-    const told: number[] = [];
-    const column = splitAtAntimeridian(builder.finish(), (uncut) => told.push(uncut));
+    const uncutCounts: number[] = [];
+    const column = splitAtAntimeridian(builder.finish(), (uncut) => uncutCounts.push(uncut));
     expect(geometryAt(column, 0)).toEqual({ type: "GeometryCollection", geometries: [line, ring] });
     expect(geometryAt(column, 1)).toMatchObject({ type: "MultiLineString" });
-    expect(told).toEqual([2]);
+    expect(uncutCounts).toEqual([2]);
   });
 
   it("cuts a line that goes a hundred times around the world, less the turn that its one step saves", () => {

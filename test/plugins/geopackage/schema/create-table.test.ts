@@ -41,7 +41,7 @@ describe("the columns of a table as its schema has them", () => {
       "CREATE TABLE t (a, b AS (a || ')'), c TEXT GENERATED ALWAYS AS (a) STORED, d DEFAULT -1.5, e DEFAULT 'it''s', f DEFAULT x'00ff')",
     )!;
     expect(table.columns.map((column) => column.generated)).toEqual(["no", "virtual", "stored", "no", "no", "no"]);
-    expect(table.columns.slice(3).map((column) => column.initial)).toEqual([-1.5, "it's", Uint8Array.of(0, 255)]);
+    expect(table.columns.slice(3).map((column) => column.defaultValue)).toEqual([-1.5, "it's", Uint8Array.of(0, 255)]);
   });
 
   // Each as SQLite 3.40 gives it for a row that is older than the column.
@@ -61,7 +61,7 @@ describe("the columns of a table as its schema has them", () => {
     ["TEXT DEFAULT 007", 7],
     ["TEXT DEFAULT NULL", null],
   ])("a column %s is %s in rows that were there before it", (column, value) => {
-    expect(parseCreateTable(`CREATE TABLE t (a, b ${column})`)?.columns[1]?.initial).toBe(value);
+    expect(parseCreateTable(`CREATE TABLE t (a, b ${column})`)?.columns[1]?.defaultValue).toBe(value);
   });
 
   it("virtual tables and what is no table are none", () => {

@@ -150,7 +150,7 @@ describe("what is in no layer", () => {
     const { losses } = await convertFile(source, newPath(extension));
     const said = losses.filter(({ code }) => code === "metadata-left-out").map(({ example }) => example);
     expect(said[0]).toMatch(/title,.* metadata documents/);
-    // KML has titles of fields, and tells of each column what else it says.
+    // KML keeps titles of fields, and reports other column metadata as losses.
     const ofColumns = extension === "kml" ? /rule for the values of the column "width"/ : /, descriptions of columns$/;
     expect(said).toContainEqual(expect.stringMatching(ofColumns));
   });

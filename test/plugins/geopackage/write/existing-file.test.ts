@@ -198,7 +198,7 @@ describe("a layer that is replaced", () => {
     expectSound(path);
   });
 
-  it("tells of an index that does not fit any more", async () => {
+  it("reports an index that does not fit the new layer", async () => {
     const path = copyOf(base);
     inside(path, (database) => database.exec("CREATE INDEX by_name ON Places (name)"));
     const report = await convertFile(geojson([{ geometry: point(9, 9), properties: { other: 1 } }]), path, replace);
@@ -233,7 +233,7 @@ describe("a file that cannot be changed", () => {
     expect(query(most, "SELECT count(*) AS n FROM Places")).toEqual([{ n: 3 }]);
     const refused = convertFile(geojson([{ geometry: point(1, 2) }]), long, append);
     await expect(refused).rejects.toMatchObject({ code: "unsupported" });
-    await expect(refused).rejects.toThrow(/name has 248 bytes.*may have 247/);
+    await expect(refused).rejects.toThrow(/name has 248 bytes.*allow 247/);
   });
 
   it("is said to be locked while another program writes to it", { timeout: 30_000 }, async () => {

@@ -4,7 +4,7 @@ import { CoordinateParser, PositionBuffer } from "../../../../plugins/kml/read/c
 /** Parses a text. @returns the numbers of the positions, three each */
 function read(text: string): number[] {
   const positions = new PositionBuffer();
-  const repairs = { surplus: 0, sloppy: 0 };
+  const repairs = { surplus: 0, separatorRepairs: 0 };
   const bytes = Buffer.from(text);
   expect(new CoordinateParser(positions, repairs).parse(bytes, 0, bytes.length)).toBeNull();
   const { xy, count } = positions;
@@ -37,8 +37,8 @@ it.each([
 
 it("says so where blanks among commas may stand in the place of a number that is missing", () => {
   const positions = new PositionBuffer();
-  const repairs = { surplus: 0, sloppy: 0 };
-  for (const [text, sloppy] of [
+  const repairs = { surplus: 0, separatorRepairs: 0 };
+  for (const [text, separatorRepairs] of [
     ["1,2 ,4 5,6", 1],
     ["1 , 2 , 3", 1],
     ["1, 2, 3", 0],
@@ -46,8 +46,8 @@ it("says so where blanks among commas may stand in the place of a number that is
     ["1,2, 3 4,5", 1],
     ["1,2 3,4\n5,6", 0],
   ] as const) {
-    repairs.sloppy = 0;
+    repairs.separatorRepairs = 0;
     expect(new CoordinateParser(positions, repairs).parse(Buffer.from(text), 0, text.length)).toBeNull();
-    expect(repairs.sloppy, text).toBe(sloppy);
+    expect(repairs.separatorRepairs, text).toBe(separatorRepairs);
   }
 });

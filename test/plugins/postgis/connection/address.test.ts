@@ -78,14 +78,14 @@ describe("an address", () => {
     "pg:host=h;password=geheim",
     "pg:host=h;Pwd=geheim",
   ])("written wrong is refused without telling what may be a password: %#", (text) => {
-    expect(() => databaseNameOf(text)).toThrow(/address of a database/);
+    expect(() => databaseNameOf(text)).toThrow(/database address/);
     expect(() => databaseNameOf(text)).not.toThrow(/geh/);
   });
 
   test.each(["pg:dbname=d colour=red", "pg:dbname='d", "pg:x= =y", "pg://h/%zz", "pg:dbname=d tables=a"])(
     "%s is refused",
     (text) => {
-      expect(() => databaseNameOf(text)).toThrow(/address of a database/);
+      expect(() => databaseNameOf(text)).toThrow(/database address/);
     },
   );
 });
@@ -96,8 +96,8 @@ test.each([
   ["pg:host=h password='ge \\' heim' dbname=d", "pg:host=h password=… dbname=d"],
   ["pg:host=h sslpassword=geheim", "pg:host=h sslpassword=…"],
   ["pg:service=city", "pg:service=city"],
-])("%s is told as %s", (text, told) => {
-  expect(redactAddress(text)).toBe(told);
+])("%s is redacted to %s", (text, redacted) => {
+  expect(redactAddress(text)).toBe(redacted);
 });
 
 describe("settings", () => {

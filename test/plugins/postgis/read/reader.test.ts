@@ -305,9 +305,9 @@ describe.runIf(database)("what stands in the way ends with its exit status", () 
   });
 
   test("a user who may not log in, and one who may not read", async () => {
-    const nobody = new URL(address);
-    nobody.username = "geoferry_test_nobody";
-    expect(geoferry(["info", nobody.href]).status).toBe(9);
+    const unprivileged = new URL(address);
+    unprivileged.username = "geoferry_test_nobody";
+    expect(geoferry(["info", unprivileged.href]).status).toBe(9);
     await sql("CREATE TABLE secret (id int PRIMARY KEY, g geometry(Point, 4326))");
     await sql("DO $$ BEGIN CREATE ROLE geoferry_test_reader LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     try {
@@ -323,9 +323,9 @@ describe.runIf(database)("what stands in the way ends with its exit status", () 
   });
 
   test("a password in the address", () => {
-    const told = geoferry(["info", "pg://me:geheim@127.0.0.1/x", "--json"]);
-    expect(told.status).toBe(2);
-    expect(told.stdout + told.stderr).not.toContain("geheim");
+    const result = geoferry(["info", "pg://me:geheim@127.0.0.1/x", "--json"]);
+    expect(result.status).toBe(2);
+    expect(result.stdout + result.stderr).not.toContain("geheim");
     expect(
       geoferry(["convert", join(samples, "capitals.geojson"), "pg:dbname=x password=geheim"]).stderr,
     ).not.toContain("geheim");

@@ -113,8 +113,8 @@ describe.runIf(database)("a table that is there", () => {
   test("stays a partition, or a table with partitions, where its rows are replaced", async () => {
     await sql(`CREATE TABLE whole (id int, n int, geom geometry(Point, 4326), PRIMARY KEY (id, n)) PARTITION BY RANGE (n);
       CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (100); INSERT INTO whole VALUES (1, 1)`);
-    const told = run("--layer-name", "part", "--replace-layer");
-    expect([told.status, told.stderr]).toEqual([4, expect.stringContaining("--append")]);
+    const result = run("--layer-name", "part", "--replace-layer");
+    expect([result.status, result.stderr]).toEqual([4, expect.stringContaining("--append")]);
     expect(await sql("SELECT n FROM whole")).toEqual([{ n: 1 }]);
     await sql(`CREATE TABLE whole_1 (id int PRIMARY KEY, n int, geom geometry(Point, 4326)) PARTITION BY RANGE (id);
       CREATE TABLE part_1 PARTITION OF whole_1 FOR VALUES FROM (0) TO (100); INSERT INTO whole_1 VALUES (1, 1)`);
@@ -131,10 +131,10 @@ describe.runIf(database)("a table that is there", () => {
   test("keeps everything that is made of it where its rows are replaced", async () => {
     await sql(`CREATE TABLE made (id serial PRIMARY KEY, n bigint NOT NULL, seen date DEFAULT '2001-02-03', more text,
         geom geometry(Point, 4326));
-      INSERT INTO made (n) VALUES (7); CREATE VIEW of_made AS SELECT n FROM made; CREATE PUBLICATION told FOR TABLE made;
+      INSERT INTO made (n) VALUES (7); CREATE VIEW of_made AS SELECT n FROM made; CREATE PUBLICATION published FOR TABLE made;
       ALTER TABLE made ENABLE ROW LEVEL SECURITY; CREATE POLICY all_of_it ON made USING (true)`);
     const facts = () =>
-      sql(`SELECT 'made'::regclass::oid::text AS oid, (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'made') AS told,
+      sql(`SELECT 'made'::regclass::oid::text AS oid, (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'made') AS published,
         (SELECT count(*)::int FROM pg_policies WHERE tablename = 'made') AS policies,
         (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'made'::regclass AND attnotnull AND attnum > 0) AS needed`);
     const before = await facts();
@@ -150,7 +150,7 @@ describe.runIf(database)("a table that is there", () => {
     ]);
   });
 
-  test("hands on what fits where it is recreated, and tells the rest", async () => {
+  test("recreates what fits the new table, and reports the rest", async () => {
     await sql(`CREATE TABLE narrow (id serial PRIMARY KEY, n date NOT NULL DEFAULT '2001-02-03', other int NOT NULL DEFAULT 3,
         geom geometry(Point, 4326) NOT NULL);
       CREATE PUBLICATION narrow_told FOR TABLE narrow`);
@@ -159,9 +159,9 @@ describe.runIf(database)("a table that is there", () => {
     expect(stderr).toContain('its column "n" does not hold int32');
     expect(stderr).toContain("definition-dropped");
     const [row] =
-      await sql(`SELECT (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'narrow') AS told,
+      await sql(`SELECT (SELECT count(*)::int FROM pg_publication_tables WHERE tablename = 'narrow') AS published,
         (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'narrow'::regclass AND attnotnull AND attnum > 0) AS needed`);
-    expect(row).toEqual({ told: 1, needed: "fid,geom,n" });
+    expect(row).toEqual({ published: 1, needed: "fid,geom,n" });
   });
 
   test("is refused where rows of others refer to its rows", async () => {

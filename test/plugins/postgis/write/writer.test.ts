@@ -131,8 +131,8 @@ describe.runIf(database)("writing", () => {
 
   test("ids are given where they are missing or taken, and go on", async () => {
     const features = [point(5, {}), point(5, {}), point(undefined, {}), point(2, {}), point(6, {})];
-    const told = geoferry(["convert", geojsonFile("ids.geojson", features), address, "--layer-name", "ids"]);
-    expect(told.stderr).toContain("id-changed");
+    const result = geoferry(["convert", geojsonFile("ids.geojson", features), address, "--layer-name", "ids"]);
+    expect(result.stderr).toContain("id-changed");
     const ids = await sql<{ fid: number }>("SELECT fid FROM ids ORDER BY fid");
     expect(ids.map(({ fid }) => fid)).toEqual([2, 5, 6, 7, 8]);
     expect(await sql("INSERT INTO ids DEFAULT VALUES RETURNING fid")).toEqual([{ fid: 9 }]);
@@ -216,7 +216,7 @@ describe.runIf(database)("writing", () => {
       r: 0.1,
     };
     const feature = { type: "Feature", properties, geometry: square };
-    const told = geoferry([
+    const result = geoferry([
       "convert",
       geojsonFile("append.geojson", [feature]),
       address,
@@ -224,9 +224,9 @@ describe.runIf(database)("writing", () => {
       "strict",
       "--append",
     ]);
-    expect(told.status).toBe(0);
-    expect(told.stderr).toMatch(/value-changed of n/);
-    expect(told.stderr).toMatch(/column-added of extra/);
+    expect(result.status).toBe(0);
+    expect(result.stderr).toMatch(/value-changed of n/);
+    expect(result.stderr).toMatch(/column-added of extra/);
     const rows = await sql(
       `SELECT gid, k, n, u, v, r, extra, GeometryType(g) AS type, ST_SRID(g) AS srid, round(ST_XMax(g)) AS x FROM strict ORDER BY gid`,
     );
@@ -342,18 +342,18 @@ describe.runIf(database)("writing", () => {
     expect(await columnsOf("nested")).toMatchObject({ j: "jsonb" });
   });
 
-  test("text that PostgreSQL cannot hold is told", async () => {
+  test("text that PostgreSQL cannot store is a loss", async () => {
     const input = geojsonFile("nul.geojson", [point(1, { t: "a\0b", d: "x" }), point(2, { t: "c", d: "y" })]);
-    const told = geoferry(["convert", input, address, "--layer-name", "nul"]);
-    expect([told.status, told.stderr]).toEqual([0, expect.stringContaining("character-dropped of t")]);
+    const result = geoferry(["convert", input, address, "--layer-name", "nul"]);
+    expect([result.status, result.stderr]).toEqual([0, expect.stringContaining("character-dropped of t")]);
     expect(await sql("SELECT t FROM nul ORDER BY fid")).toEqual([{ t: "ab" }, { t: "c" }]);
   });
 
   test("rejects go beside, and --strict leaves nothing", async () => {
     const input = geojsonFile("far.geojson", [point(1, {}), point(2, {}, [1000, 2])]);
-    const told = geoferry(["convert", input, address, "--layer-name", "far"], { cwd: folder });
-    expect(told.status).toBe(5);
-    expect(told.stderr).toMatch(/geoferry_test_\w+\.rejects\.geojsonl/);
+    const result = geoferry(["convert", input, address, "--layer-name", "far"], { cwd: folder });
+    expect(result.status).toBe(5);
+    expect(result.stderr).toMatch(/geoferry_test_\w+\.rejects\.geojsonl/);
     const strict = geoferry([
       "convert",
       join(samples, "mixed.geojson"),
@@ -383,14 +383,14 @@ describe.runIf(database)("writing", () => {
     }
   });
 
-  test("one who holds the table is waited for, and then told", async () => {
+  test("waits for a lock on the table, then fails with output-locked", async () => {
     const input = geojsonFile("one.geojson", [point(1, {})]);
     const args = ["convert", input, address, "--layer-name", "held", "-q", "--out", "lockTimeout=1"];
     expect(geoferry(args).status).toBe(0);
     const holder = sql("BEGIN; LOCK TABLE held IN ACCESS SHARE MODE; SELECT pg_sleep(20)").catch(() => undefined);
     await sleep(500);
-    const told = geoferry([...args, "--overwrite"]);
-    expect([told.status, told.stderr]).toEqual([11, expect.stringContaining("another program")]);
+    const result = geoferry([...args, "--overwrite"]);
+    expect([result.status, result.stderr]).toEqual([11, expect.stringContaining("another program")]);
     await sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()",
     );

@@ -130,7 +130,7 @@ describe("shapes", () => {
     expect([...batch!.geometry.m!]).toEqual([Number.NaN, Number.NaN, 2, 3, 2, 3]);
   });
 
-  it("without positions or with coordinates that are no numbers are null geometries, and told", async () => {
+  it("shapes without positions or with NaN coordinates become null geometries, with a notice", async () => {
     const context = new RecordingContext();
     context.keepsBadGeometries = true;
     const path = writeShapefile(
@@ -336,7 +336,7 @@ describe("a MultiPatch", () => {
 });
 
 describe("what the headers say", () => {
-  it("tells name, types, extent and count without reading shapes", async () => {
+  it("provides name, types, extent and count without reading shapes", async () => {
     const files = shapefile([point(1, 2), point(3, 4)], { box: [1, 2, 3, 4] });
     await using dataset = await openAt(writeShapefile(scratch, "facts", files));
     const { name, geometryTypes, extent, featureCount, fields, crs } = dataset.layers[0]!;
