@@ -1,6 +1,7 @@
 /** `geoferry apply`: applies a saved plan. */
-import { createError } from "../../errors.js";
+
 import type { MapDetails } from "../../errors/sync-apply-errors.js";
+import { createError } from "../../errors.js";
 import { Spool } from "../../io/input/spool.js";
 import type { ApplyReport } from "../../sync/apply/apply-context.js";
 import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
