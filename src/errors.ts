@@ -432,10 +432,18 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: the input is empty, but the file to be overwritten is not; to replace it anyway, use --allow-empty`,
   ),
-  "guard-rejects": defineError<{ rejected: number; limit: string; advice: readonly string[] }>(
+  "guard-rejects": defineError<{
+    rejected: number;
+    limit: string;
+    advice: readonly string[];
+    /** Where the first of them is, and its reason. */
+    source?: string;
+    place?: Place;
+    reason?: string;
+  }>(
     "guard",
     (e) =>
-      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input${e.advice.map((line) => `; ${line}`).join("")}`,
+      `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows${e.source === undefined ? "" : `: ${describeLocation(e.source, e.place)}: ${e.reason}${e.rejected > 1 ? ", and others" : ""}`}; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input${e.advice.map((line) => `; ${line}`).join("")}`,
   ),
   "guard-losses": defineError<{ count: number; limit: string; examples: readonly string[] }>(
     "guard",

@@ -1,6 +1,7 @@
 /** The library: what the command line does, for programs. */
 import { builtins } from "../plugins/index.js";
-import { checkOptions } from "./library/check-options.js";
+import { createError } from "./errors.js";
+import { checkOptions, describeValue } from "./library/check-options.js";
 import {
   type BytesReport,
   type ConversionRequest,
@@ -81,7 +82,18 @@ export const inspect = (
   request: InspectRequest,
   call: CallOptions = {},
   thorough: boolean = false,
-): Promise<InspectReport> => withLibraryErrors(() => inspectInputs(request, createHost(builtins, call), thorough));
+): Promise<InspectReport> =>
+  withLibraryErrors(async () => {
+    checkOptions("inspect", request, ["inputs", "existingMap"]);
+    const { inputs } = request as Partial<InspectRequest>;
+    if (!Array.isArray(inputs))
+      throw createError("option-invalid", {
+        option: "inputs",
+        value: describeValue(inputs),
+        expected: "an array of paths",
+      });
+    return inspectInputs(request, createHost(builtins, call), thorough);
+  });
 
 /** Converts each file of folders and globs; a failed conversion does not stop the others. */
 export const convertMany = (

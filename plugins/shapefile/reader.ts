@@ -147,7 +147,19 @@ async function scanFiles(
     table = await readTableInfo(sources.dbf, files.dbf, shape === null, options, context);
     if (table) table = await correctRowCount(table, files.dbf, indexed, context);
   } else context.reportNotice("dbf-missing", undefined, `${files.main.name} has no .dbf beside it, so no attributes`);
+  if (!shape) reportMissingShp(files.main, context);
   return { shape, indexed, table, crs: await readPrj(files.main, context) };
+}
+
+/** Reports a table whose companions show that it belongs to a Shapefile. */
+function reportMissingShp(main: Source, context: ReadContext): void {
+  const present = ["shx", "prj", "qpj", "sbn", "sbx", "qix"].filter(
+    (extension) => main.findSibling(extension) !== null,
+  );
+  if (present.length === 0) return;
+  const companions = present.map((extension) => `.${extension}`).join(" and ");
+  const example = `${main.name} has ${companions} beside it, as part of a Shapefile, but no .shp: it was read as a table without geometry; get the .shp, too`;
+  context.reportNotice("shp-missing", undefined, example);
 }
 
 /**

@@ -3,13 +3,13 @@ import { formatCount } from "../format-count.js";
 import { type DuplicateKeyField, dedupeCommand } from "./dedupe-command.js";
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
-type MapDetails = { readonly service: string; readonly map: string };
+export type MapDetails = { readonly service: string; readonly map: string };
 
 export const syncApplyErrors = {
-  "map-changed": defineError<MapDetails>(
+  "map-changed": defineError<MapDetails & { plan?: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: another client changed the map after it was read; completed changes remain on the map; run the command again to continue from the current state`,
+      `map ${e.map} of ${e.service}: another client changed the map after ${e.plan === undefined ? "it was read" : `${e.plan} was made`}; completed changes remain on the map; ${e.plan === undefined ? "run the command again to continue from the current state" : "make a new plan from the current state with geoferry plan -o, and apply that"}`,
   ),
   "map-contended": defineError<MapDetails & { tries: number }>(
     "conflict",

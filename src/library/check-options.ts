@@ -29,6 +29,10 @@ const optionTypes: Readonly<Record<Extract<OptionKind, string>, OptionType>> = {
   },
 };
 
+/** A value as messages show it. */
+export const describeValue = (value: unknown): string =>
+  typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : value === null ? "null" : typeof value;
+
 const optionTypeOf = (kind: OptionKind): OptionType =>
   typeof kind === "string"
     ? optionTypes[kind]
@@ -40,9 +44,11 @@ const optionTypeOf = (kind: OptionKind): OptionType =>
 /**
  * @param caller name of the function, for messages: "convert"
  * @param others names of options that conversions do not have
- * @throws option-unknown, option-invalid
+ * @throws usage, option-unknown, option-invalid
  */
-export function checkOptions(caller: string, options: object, others: readonly string[]): void {
+export function checkOptions(caller: string, options: unknown, others: readonly string[]): asserts options is object {
+  if (typeof options !== "object" || options === null)
+    throw createError("usage", { reason: `${caller} takes an object of options, not ${describeValue(options)}` });
   for (const [name, value] of Object.entries(options)) {
     if (others.includes(name)) continue;
     if (!Object.hasOwn(conversionOptions, name)) {

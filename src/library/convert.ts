@@ -1,4 +1,5 @@
 /** `convert` and `write` for programs: inputs and outputs may be in memory. */
+import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -13,7 +14,7 @@ import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
-import { checkOptions } from "./check-options.js";
+import { checkOptions, describeValue } from "./check-options.js";
 import { type Input, type ResolvedInput, resolveInput } from "./resolve-input.js";
 import { rewriteFlagsAsOptions, rewriteReport, withLibraryErrors } from "./rewrite-messages.js";
 
@@ -44,7 +45,7 @@ export async function convertInputs(
   request: ConversionRequest,
   host: Host,
 ): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
-  const { output } = request;
+  const output = (request as Partial<ConversionRequest> | undefined)?.output;
   try {
     return await withLibraryErrors(async () => {
       checkOptions("convert", request, ["inputs", "output"]);
@@ -154,11 +155,28 @@ export type FeaturesToWrite = Iterable<FeatureToWrite> | AsyncIterable<FeatureTo
 /** Options of `write`. */
 export type WriteOptions = Omit<ConversionRequest, "inputs" | "output" | "from" | "layers" | "readerOptions">;
 
+/** Marks a number in a JSON text that `JSON.stringify` would refuse or turn into null. */
+const numberMark = randomUUID();
+const markedNumber = new RegExp(`"${numberMark}(-?\\w+)"`, "g");
+const isPlainJson = (value: unknown): boolean =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).every(isPlainJson)
+    : typeof value !== "bigint" && (typeof value !== "number" || Number.isFinite(value));
+
+/** A feature as JSON in which bigints have all their digits, and NaN and infinities stand for the reader to report. */
+function stringifyFeature(feature: FeatureToWrite): string {
+  if (isPlainJson(feature?.properties)) return JSON.stringify(feature);
+  const text = JSON.stringify(feature, (_, value: unknown) =>
+    isPlainJson(value) || typeof value === "object" ? value : `${numberMark}${String(value)}`,
+  );
+  return text.replace(markedNumber, "$1");
+}
+
 /** The features as lines of JSON, in constant memory. */
 async function* geoJsonLines(features: FeaturesToWrite): AsyncGenerator<Uint8Array> {
   let text = "";
   for await (const feature of features) {
-    text += `${JSON.stringify(feature)}\n`;
+    text += `${stringifyFeature(feature)}\n`;
     if (text.length < 1 << 16) continue;
     yield Buffer.from(text);
     text = "";
@@ -173,6 +191,18 @@ export async function writeFeatures(
   options: WriteOptions,
   host: Host,
 ): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
+  const given: unknown = features;
+  const isIterable =
+    typeof given === "object" && given !== null && (Symbol.iterator in given || Symbol.asyncIterator in given);
+  if (!isIterable) {
+    const hint =
+      typeof given === "object" && given !== null && "features" in given
+        ? "; of a FeatureCollection pass .features"
+        : "";
+    throw createError("usage", {
+      reason: `features are an array, a generator or another iterable of features, not ${describeValue(given)}${hint}`,
+    });
+  }
   let failure: { readonly error: unknown } | null = null;
   async function* bytes() {
     try {

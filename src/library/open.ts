@@ -174,6 +174,10 @@ class LayerReader implements FeatureLayer {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Feature, void, undefined> {
+    if (this.spool.isClosed)
+      throw createError("usage", {
+        reason: `layer ${this.name} cannot be read: its dataset is closed; open the input again`,
+      });
     const channel = new Channel<Feature>();
     const left = new AbortController();
     const folder = this.spool.folder();

@@ -55,7 +55,7 @@ export async function resolveInput(input: Input, context: InputContext): Promise
     return { address, name: address };
   }
   if (isBytes(input)) return spoolBytes(input, inputName(input, context), context);
-  const { name, bytes } = input;
+  const { name, bytes } = (input ?? {}) as Partial<Exclude<Input, string | URL | InputBytes>>;
   if (typeof name !== "string" || !isBytes(bytes))
     throw createError("usage", {
       reason:

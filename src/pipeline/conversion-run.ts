@@ -1,11 +1,13 @@
 import { statSync } from "node:fs";
 import { createError } from "../errors.js";
 import type { Crs } from "../model/index.js";
+import type { SkippedRange } from "../model/report.js";
 import type { ConversionContext } from "./conversion-context.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
 import type { OutputFile } from "./plan/plan-outputs.js";
 import type { ConvertReport, OutputReport } from "./report.js";
 import { type OpenAssembler, openAssemblers } from "./write/assemblers.js";
+import type { RejectsFile } from "./write/rejects-file.js";
 import { removeStaleOutput } from "./write/stale-outputs.js";
 import { writeLayer } from "./write/write-layer.js";
 
@@ -131,6 +133,7 @@ export class ConversionRun {
       written: outputs.reduce((sum, output) => sum + output.features, 0),
       rejected: rejectsFile.count,
       kept: rejectsFile.kept,
+      incompleteInputs: countIncompleteInputs(request.inputs, rejectsFile, reportBuilder.skippedRanges),
       withoutGeometry: reportBuilder.withoutGeometry,
       skippedRanges: reportBuilder.skippedRanges,
       losses: reportBuilder.losses.list(),
@@ -160,4 +163,14 @@ export class ConversionRun {
     await Promise.allSettled(this.assemblers.map(({ context }) => context[Symbol.asyncDispose]()));
     await this.conversion.outputs.abort();
   }
+}
+
+/** Counts inputs with rejected features or skipped ranges. Sources in one zip count up to the number of inputs. */
+function countIncompleteInputs(
+  inputs: readonly string[],
+  rejects: RejectsFile,
+  skippedRanges: readonly SkippedRange[],
+): number {
+  const sources = new Set([...rejects.inputs, ...skippedRanges.map(({ source }) => source)]);
+  return Math.min(sources.size, inputs.length);
 }

@@ -85,6 +85,8 @@ export interface ConvertReport {
   readonly rejected: number;
   /** Rejected features that were written without their geometry; `written` includes them. */
   readonly kept: number;
+  /** Inputs with rejected features or skipped ranges. */
+  readonly incompleteInputs: number;
   /** Written features without a geometry. */
   readonly withoutGeometry: number;
   /** Ranges of the inputs that were skipped (`--skip-errors`). */
@@ -108,6 +110,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     written: 0,
     rejected: 0,
     kept: 0,
+    incompleteInputs: 0,
     withoutGeometry: 0,
     skippedRanges: [],
     losses: [],

@@ -112,6 +112,14 @@ describe("several inputs into one file of many layers", () => {
     expect(names()).not.toContain("all.gpkg.rejects.geojsonl");
   });
 
+  test("several inputs into one file count those that had rejects", () => {
+    inputs(4, { "bad.csv": "name,lon,lat\na,1,50\nb,2,here\nc,3,there\n", "cut.geojson": '{"type":' });
+    const { status, stdout, stderr } = run("convert", "in", "all.gpkg", "--json");
+    expect(status).toBe(3);
+    expect(records(stdout).at(-1)).toMatchObject({ type: "batch", inputs: 6, converted: 5, withRejects: 1, failed: 1 });
+    expect(stderr.trim().split("\n").at(-1)).toBe("5 of 6 converted, 1 with rejects, 1 failed: in/cut.geojson");
+  });
+
   test("several inputs into one file are rejected if none is valid, or if an existing file would lose a layer", () => {
     inputs(2, { "cut.geojson": '{"type":' });
     expect(run("convert", "in/cut.geojson", "in/none.shp", "all.gpkg").status).toBe(3);

@@ -176,6 +176,8 @@ describe("exit statuses", () => {
     writeFileSync(scratch.path("worse.geojson"), collection(point(1, 200)));
     const none = geoferry(["convert", scratch.path("worse.geojson"), scratch.path("none.csv"), "--max-rejects", "0"]);
     expect(none.stderr).toContain("stopped: 1 feature could not be carried");
+    // Names the first one, since nothing is written that would.
+    expect(none.stderr).toMatch(/worse\.geojson, record 1[^;]*: latitude 200/);
     expect(run("50%", "half.csv")).toBe(7);
     expect(run("2", "two.csv")).toBe(5);
     expect(run("67%", "most.csv")).toBe(5);

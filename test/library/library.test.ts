@@ -259,6 +259,22 @@ describe("write", () => {
     expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ features: [{ id: 1, properties: { n: 1 } }] });
   });
 
+  test("keeps bigints, and reports what JSON has no number for", async () => {
+    const properties = {
+      small: 7n,
+      large: 9007199254740993n,
+      none: Number.NaN,
+      deep: { far: Number.POSITIVE_INFINITY },
+    };
+    const { bytes, losses } = await write([{ ...feature(1), properties }], undefined, { to: "geojson" });
+    const text = Buffer.from(bytes).toString();
+    expect(text).toContain('"small":7,');
+    // 2^53 + 1, which no double holds: the GeoJSON writer keeps it as text.
+    expect(text).toMatch(/"large":"?9007199254740993"?,/);
+    expect(JSON.parse(text).features[0].properties).toMatchObject({ none: null });
+    expect(losses.map(({ code }) => code)).toContain("non-finite-value");
+  });
+
   test("throws what the generator throws, and writes nothing", async () => {
     const output = join(folder, "none.geojson");
     const own = new RangeError("mine");
@@ -295,6 +311,37 @@ describe("errors", () => {
     expect(exists.message).toContain("use overwrite: true to replace it or append: true to add to it");
     const undecided = await failing(convert({ inputs: survey, output: join(folder, "noextension") }));
     expect(undecided).toMatchObject({ code: "format-undecided", details: { options: ["to"] } });
+  });
+
+  test("say which argument of a call is wrong", async () => {
+    const calls: readonly (readonly [() => Promise<unknown>, RegExp])[] = [
+      [() => open(undefined as never), /^an input is a path/],
+      [() => open(null as never), /^an input is a path/],
+      [() => open(survey, "name" as never), /^open takes an object of options/],
+      [() => convert(undefined as never), /^convert takes an object of options/],
+      [() => convert(survey as never), /^convert takes an object of options/],
+      [() => convert({ inputs: [null as never], to: "csv" }), /^an input is a path/],
+      [() => inspect(undefined as never), /^inspect takes an object of options/],
+      [() => inspect(survey as never), /^inspect takes an object of options/],
+      [() => inspect({ inputs: survey as never }), /inputs.*an array/],
+      [() => write(null as never, undefined, { to: "csv" }), /^features are an array/],
+      [
+        () => write({ type: "FeatureCollection", features: [] } as never, undefined, { to: "csv" }),
+        /^features are .*\.features/,
+      ],
+    ];
+    for (const [call, message] of calls) {
+      const error = await failing(call());
+      expect([error.name, error.kind], String(message)).toEqual(["GeoferryError", "usage"]);
+      expect(error.message).toMatch(message);
+    }
+  });
+
+  test("of a closed dataset say that it is closed", async () => {
+    const dataset = await open(survey);
+    await dataset.close();
+    const error = await failing(dataset.layers[0]![Symbol.asyncIterator]().next());
+    expect(error).toMatchObject({ kind: "usage", message: expect.stringContaining("closed") });
   });
 });
 

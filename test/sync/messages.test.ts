@@ -8,7 +8,7 @@ import { AlternativeService } from "../support/servers/alternative-service.js";
 import { FaultProxy } from "../support/servers/fault-proxy.js";
 import * as faults from "../support/servers/proxy-faults.js";
 import { createPlace, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
-import { CommandFixture, createPlaces } from "./command-fixture.js";
+import { CommandFixture, createPlaces, expectFailure } from "./command-fixture.js";
 
 let listener: CommandFixture;
 let world: SyncFixture;
@@ -277,6 +277,23 @@ describe("plans", () => {
     expect(result).toMatchObject({ status: 0 });
     return path;
   };
+
+  test("a plan for a map that was changed and changed back asks for another plan", async () => {
+    const map = await mapWith(createPlaces(12));
+    const plan = join(world.folder, "turned.plan");
+    const matched = ["--map", map, "--remote-field", "ref"];
+    const made = await run(["plan", world.source(createPlaces(11)), ...matched, "--mode", "full", "-o", plan]);
+    expect(made).toMatchObject({ status: 0 });
+    const other = world.source([createPlace("other")], "other.geojsonl");
+    expect(await run(["push", other, ...matched])).toMatchObject({ status: 0 });
+    expect(await run(["delete", other, ...matched, "--yes"])).toMatchObject({ status: 0 });
+    expectFailure(
+      await run(["apply", plan, "--yes"]),
+      10,
+      /after \S*turned\.plan was made/,
+      /make a new plan .*geoferry plan -o/,
+    );
+  });
 
   test("a plan is stale after another client changed the map", async () => {
     const map = await mapWith(createPlaces(12));

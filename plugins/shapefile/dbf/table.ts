@@ -73,9 +73,17 @@ async function chooseEncoding(
   }
   const named = await readCpg(source, context);
   const declared = named ?? encodingOfLanguageId(header.languageByte);
-  if (declared === undefined || knownEncoding(declared, context) === null) return detectEncoding(header, rows);
+  if (declared === undefined || knownEncoding(declared, context) === null) {
+    const found = findHighText(header, rows);
+    if (found?.encoding === fallbackEncoding) {
+      const shown = context.getTextDecoder(fallbackEncoding)(found.bytes).replace(/\0.*$/s, "").trim().slice(0, 40);
+      const example = `neither a .cpg nor the .dbf names the encoding, and the text is not UTF-8: read as Windows-1252, as ${JSON.stringify(shown)}; if that is wrong, --in encoding=NAME names another`;
+      context.reportNotice("encoding-assumed", undefined, example);
+    }
+    return found?.encoding ?? null;
+  }
   // Text in another encoding is almost never valid UTF-8 by chance.
-  if (!isUtf8Name(declared) && detectEncoding(header, rows) === "utf-8") {
+  if (!isUtf8Name(declared) && findHighText(header, rows)?.encoding === "utf-8") {
     const says = named === null ? "the .dbf" : "the .cpg";
     const example = `${says} says ${declared}, although all text beyond ASCII is UTF-8; --in encoding=utf-8 reads it so`;
     context.reportNotice("encoding-contradicted", undefined, example);
@@ -85,14 +93,17 @@ async function chooseEncoding(
 
 const isUtf8Name = (name: string): boolean => /^utf-?8$/i.test(name);
 
-/** UTF-8 if all sampled text is valid UTF-8, Windows-1252 if some is not, null if all of it is ASCII. */
-function detectEncoding(header: DbfHeader, samplesOfRows: readonly Buffer[]): string | null {
+/**
+ * The first sampled text that is not valid UTF-8, with the fallback encoding; the first one beyond ASCII, with UTF-8, if
+ * all of it is valid; null if all of it is ASCII.
+ */
+function findHighText(header: DbfHeader, samplesOfRows: readonly Buffer[]): { encoding: string; bytes: Buffer } | null {
   const texts = header.columns.filter((column) => column.type === "C" || column.type === "V");
-  let high = false;
+  let utf8: Buffer | null = null;
   for (const column of header.columns) {
-    const name = Buffer.from(column.rawName.replace(/\0.*$/s, ""), "latin1");
-    if (!isUtf8Cell(name, 0, name.length)) return fallbackEncoding;
-    high ||= name.some((byte) => byte > 127);
+    const bytes = Buffer.from(column.rawName.replace(/\0.*$/s, ""), "latin1");
+    if (!isUtf8Cell(bytes, 0, bytes.length)) return { encoding: fallbackEncoding, bytes };
+    if (!isAscii(bytes)) utf8 ??= bytes;
   }
   for (const rows of samplesOfRows) {
     if (isAscii(rows)) continue;
@@ -100,13 +111,13 @@ function detectEncoding(header: DbfHeader, samplesOfRows: readonly Buffer[]): st
       for (const { offset, width } of texts) {
         const from = start + offset;
         const zero = rows.subarray(from, from + width).indexOf(0);
-        const to = zero < 0 ? from + width : from + zero;
-        if (!isUtf8Cell(rows, from, to)) return fallbackEncoding;
-        for (let at = from; at < to && !high; at++) high = rows[at]! > 127;
+        const bytes = rows.subarray(from, zero < 0 ? from + width : from + zero);
+        if (!isUtf8Cell(rows, from, from + bytes.length)) return { encoding: fallbackEncoding, bytes };
+        if (!utf8 && !isAscii(bytes)) utf8 = bytes;
       }
     }
   }
-  return high ? "utf-8" : null;
+  return utf8 && { encoding: "utf-8", bytes: utf8 };
 }
 
 /** Columns declared as integers that hold fractions or exponents in the samples. */

@@ -166,7 +166,7 @@ export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments)
   const inputsOf = (reports: readonly ConvertReport[]) => reports.reduce((sum, { inputs }) => sum + inputs.length, 0);
   const upToDate = inputsOf(done.filter((report) => report.upToDate));
   const converted = inputsOf(done) - upToDate;
-  const partial = inputsOf(done.filter(isIncomplete));
+  const partial = done.reduce((sum, { incompleteInputs }) => sum + incompleteInputs, 0);
   const all = converted + upToDate + failed.length;
   if (args.json) {
     const failures = failed.map(({ input, output, error }) => {

@@ -1,5 +1,9 @@
 /** `geoferry apply`: applies a saved plan. */
+
+import type { MapDetails } from "../../errors/sync-apply-errors.js";
+import { createError } from "../../errors.js";
 import { Spool } from "../../io/input/spool.js";
+import type { ApplyReport } from "../../sync/apply/apply-context.js";
 import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
 import { isEmptyPlan } from "../../sync/plan/plan.js";
 import { openPlan } from "../../sync/plan/plan-reader.js";
@@ -26,7 +30,15 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   };
   const report = await applySavedPlan(plan, rejects, run, confirm);
   display.clear();
-  if (report) return reportApplied(report, header.map, run, args);
+  if (report) return reportApplied(nameOutdatedPlan(report, args.plan), header.map, run, args);
   if (isEmptyPlan(counts)) printNotice(args, `${args.plan}: nothing to do`);
   return 0;
+}
+
+/** The same plan would conflict again: the advice is to make another one. */
+function nameOutdatedPlan(report: ApplyReport, plan: string): ApplyReport {
+  const { error } = report;
+  if (error?.code !== "map-changed") return report;
+  const { service, map } = error.details as MapDetails;
+  return { ...report, error: createError("map-changed", { service, map, plan }) };
 }

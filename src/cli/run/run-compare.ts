@@ -1,6 +1,7 @@
 /** `geoferry plan`, `geoferry verify`, and `--dry-run` of `push` and `delete`: compares both sides without writing. */
 import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
+import { findTrippedGuards } from "../../sync/plan/guards.js";
 import { isEmptyPlan, type OpenPlan, type PlanMode } from "../../sync/plan/plan.js";
 import { planSync } from "../../sync/plan/plan-sync.js";
 import type { SyncRequest } from "../../sync/request.js";
@@ -50,7 +51,11 @@ async function compareInSession(
   const { plan, source } = prepared;
   renderPrepared(prepared, args);
   await reportPlan(plan, args);
-  if (path !== undefined) printNotice(args, `saved the plan in ${path}; to apply it: geoferry apply ${path}`);
+  if (path !== undefined) {
+    const isRefused = findTrippedGuards(plan).length > 0;
+    const next = isRefused ? "geoferry apply refuses it, as stated above" : `to apply it: geoferry apply ${path}`;
+    printNotice(args, `saved the plan in ${path}; ${next}`);
+  }
   if (args.html !== undefined) {
     const { writePlanPage } = await import("../plan-page/page.js");
     await writePlanPage(plan, args.html, overwrite);

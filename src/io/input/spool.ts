@@ -37,6 +37,10 @@ export class Spool implements AsyncDisposable {
   /** @param parent by default the system's folder for temporary files */
   constructor(private readonly parent?: string) {}
 
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
   /** @throws output-failed if the folder for temporary files cannot be written */
   private get sharedFolder(): string {
     if (this.closed) throw createError("internal", { reason: "the spool is used after it was disposed" });

@@ -37,6 +37,9 @@ export class RejectsFile {
   count = 0;
   /** Rejected features that were kept with a null geometry. */
   kept = 0;
+  /** The inputs that the rejects are of. */
+  readonly inputs = new Set<string>();
+  private first: { readonly source: string; readonly place: Place; readonly reason: string } | null = null;
 
   /** @param path null to only count the rejects */
   constructor(
@@ -53,6 +56,11 @@ export class RejectsFile {
   async add(input: string, layer: string, rejects: readonly Reject[], record: number, line: number): Promise<void> {
     if (rejects.length === 0) return;
     this.count += rejects.length;
+    this.inputs.add(input);
+    if (!this.first) {
+      const { place, reason } = toAbsolutePlace(rejects[0]!, record, line);
+      this.first = { source: input, place, reason };
+    }
     this.kept += rejects.length - countDropped(rejects);
     if (this.threshold && this.count > this.threshold.maxCount) await this.throwThresholdExceeded();
     if (this.path === null) return;
@@ -78,6 +86,7 @@ export class RejectsFile {
     throw createError("guard-rejects", {
       rejected: this.count,
       limit: this.threshold?.text ?? "",
+      ...this.first,
       advice: await this.getAdvice(),
     });
   }

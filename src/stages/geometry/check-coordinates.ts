@@ -59,6 +59,9 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
 /** Larger numbers are not mistyped degrees. */
 const minMeters = 1000;
 
+/** A latitude this little beyond a pole was rounded or computed; it is no longitude. */
+const poleOvershootDegrees = 0.01;
+
 /** @param remedy for coordinates that look like meters; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
@@ -66,7 +69,7 @@ function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault 
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
   if (Math.abs(x) > minMeters || Math.abs(y) > minMeters)
     return { code, reason: `${reason}; these look like meters${remedy === "" ? "" : `: ${remedy}`}` };
-  const isExchanged = isLatitude && Math.abs(y) <= 180 && Math.abs(x) <= 90;
+  const isExchanged = Math.abs(y) > 90 + poleOvershootDegrees && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,
     reason: isExchanged ? `${reason}; latitude seems to come before longitude; --swap-xy exchanges them` : reason,

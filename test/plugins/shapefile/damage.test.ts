@@ -100,6 +100,21 @@ describe("an index", () => {
     expect(context.notices.map((notice) => notice.code)).toContain("shx-invalid");
   });
 
+  it("or another companion beside a .dbf without a .shp is noticed", async () => {
+    const { shx } = shapefile(points);
+    const rows = table(" a");
+    const noticesOf = async (stem: string, files: Record<string, Buffer | string>) => {
+      const context = new RecordingContext();
+      await readFeatures(writeShapefile(scratch, stem, { dbf: rows, ...files }), {}, context);
+      return context.notices;
+    };
+    expect(await noticesOf("lost-shp", { shx, prj: "" })).toMatchObject([
+      { code: "shp-missing", example: expect.stringMatching(/lost-shp\.dbf .*\.shx and \.prj.* no \.shp/) },
+    ]);
+    expect(await noticesOf("lost-shp-sbn", { sbn: "x" })).toMatchObject([{ code: "shp-missing" }]);
+    expect(await noticesOf("plain-table", { cpg: "UTF-8" })).toEqual([]);
+  });
+
   it("gives way to a search where its entries are zeros and the .shp has the records", async () => {
     const { shp, shx } = shapefile(points);
     shx.fill(0, 108, 124);

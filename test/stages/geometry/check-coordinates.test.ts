@@ -42,6 +42,12 @@ describe("check-coordinates", () => {
     expect(heard.rejects[0]!.feature?.geometry).toEqual(point(361.5, 10));
   });
 
+  test("takes a latitude just beyond a pole for no longitude", async () => {
+    // From ne_10m_time_zones of Natural Earth, which ends 22 m beyond the pole.
+    const { heard } = await check("wgs84", [point(15, 90.0002058)]);
+    expect(heard.rejects[0]!.reason).toBe("latitude 90.0002058 is beyond ±90°");
+  });
+
   test("turns features whose longitudes all lie beyond the antimeridian, and counts them", async () => {
     const ring = (...longitudes: number[]): Geometry => ({
       type: "Polygon",

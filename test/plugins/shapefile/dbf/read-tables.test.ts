@@ -287,6 +287,26 @@ describe("encodings", () => {
     expect(await read({ dbf: table(e9) })).toBe("aéb");
     expect(await read({ dbf: table(Buffer.from([0x80])) })).toBe("€");
   });
+  it("that nothing names and that are not UTF-8 are noted with an example", async () => {
+    // "Łódź" in Windows-1250 is A3 F3 64 9F, which Windows-1252 reads as "£ódŸ".
+    const polish = Buffer.from([0xa3, 0xf3, 0x64, 0x9f]);
+    const noticesOf = async (files: Record<string, Buffer | string>, encoding?: string) => {
+      const context = new RecordingContext();
+      await read(files, encoding, context);
+      return context.notices.filter(({ code }) => code === "encoding-assumed");
+    };
+    for (const language of [0, 0x57]) {
+      expect(await noticesOf({ dbf: table(polish, { language }) })).toMatchObject([
+        { count: 1, example: expect.stringMatching(/"£ódŸ".*--in encoding=/) },
+      ]);
+    }
+    expect(await noticesOf({ dbf: table(polish), cpg: "<!DOCTYPE html>" })).toHaveLength(1);
+    expect(await noticesOf({ dbf: table(polish), cpg: "1250" })).toEqual([]);
+    expect(await noticesOf({ dbf: table(polish, { language: 0xc8 }) })).toEqual([]);
+    expect(await noticesOf({ dbf: table(polish) }, "windows-1250")).toEqual([]);
+    expect(await noticesOf({ dbf: table(Buffer.from("Łódź")) })).toEqual([]);
+    expect(await noticesOf({ dbf: table(Buffer.from("Lodz")) })).toEqual([]);
+  });
   it("of more than a byte a character are decoded", async () => {
     expect(await read({ dbf: table(Buffer.from([0x93, 0xfa, 0x96, 0x7b])), cpg: "SJIS" })).toBe("日本");
     expect(await read({ dbf: table(Buffer.from("ab", "utf16le")), cpg: "UTF-16" })).toBe("ab");
