@@ -220,6 +220,9 @@ function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
   }
 }
 
+/** The minimum number of columns of a batch for which shared ones are looked for. */
+const minSharedColumns = 256;
+
 /**
  * Sums up batches. `refine` is for sources that declare no types: text that is all ISO dates becomes dates, and a
  * column without a value decides nothing.
@@ -236,12 +239,12 @@ export class Summarizer {
 
   add(batch: Batch): void {
     const { state } = this;
-    // Fields that no row has may share a column, which is looked at once.
-    const empty = new Set<Column>();
+    // Of very many fields, those that no row has may share a column, which is looked at once.
+    const empty = batch.fields.length < minSharedColumns ? null : new Set<Column>();
     for (let f = 0; f < batch.fields.length; f++) {
       const column = batch.columns[f]!;
-      const values = empty.has(column) ? 0 : countValues(column, batch.length);
-      if (values === 0) empty.add(column);
+      const values = empty?.has(column) ? 0 : countValues(column, batch.length);
+      if (values === 0) empty?.add(column);
       this.addColumn(batch.fields[f]!, column, batch.length, values);
     }
     if (batch.ids) {
@@ -310,14 +313,13 @@ export class Summarizer {
     }
   }
 
-  /** The state with its dates recognised: to be merged with that of a source that declares its types. */
+  /** The state with its dates recognized: to be merged with that of a source that declares its types. */
   resolveState(): SummaryState {
-    if (!this.refinesTypes) return this.state;
-    const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
-      name,
-      { ...field, type: (field.type === "text" && field.temporalType) || field.type },
-    ]);
-    return { ...this.state, fields: new Map(fields) };
+    if (this.refinesTypes) {
+      for (const field of this.state.fields.values())
+        if (field.type === "text" && field.temporalType) field.type = field.temporalType;
+    }
+    return this.state;
   }
 
   private fieldSummary(name: string, field: FieldState): FieldSummary {
@@ -330,12 +332,11 @@ export class Summarizer {
   }
 
   summary(): LayerSummary {
-    const { fields, kinds, idType, maxIdBytes } = this.state;
-    return {
-      ...totals(kinds),
-      fields: Array.from(fields, ([name, field]) => this.fieldSummary(name, field)),
-      idType,
-      maxIdBytes,
-    };
+    const { kinds, idType, maxIdBytes } = this.state;
+    const fields: FieldSummary[] = [];
+    this.state.fields.forEach((field, name) => {
+      fields.push(this.fieldSummary(name, field));
+    });
+    return { ...totals(kinds), fields, idType, maxIdBytes };
   }
 }

@@ -48,8 +48,11 @@ export class FeatureBatchBuilder {
   /** The initial capacity of a column, in rows. */
   private rows = 0;
   private slab: Slab | null = null;
-  /** True while no feature of the batch has data of a Schema: a column then ends at the last feature with a value. */
-  private isSparse = true;
+  /**
+   * True with very many fields while no feature of the batch has data of a Schema: a column then ends at the last
+   * feature with a value.
+   */
+  private isSparse = false;
   /** The fields in which the current feature has values. */
   private readonly offered: number[] = [];
   /** The Schema whose fields are null where a feature has no value. */
@@ -79,10 +82,10 @@ export class FeatureBatchBuilder {
     this.columns = new Array(this.fields.length);
     this.present = [];
     this.filled = [];
-    this.isSparse = true;
     this.offered.length = 0;
     this.rows = rows;
     this.slab = createSlab(this.fields.length);
+    this.isSparse = this.slab !== null;
     this.ids = this.plan.ids && new FieldColumnBuilder(this.plan.ids.type, rows, null);
     this.records = [];
     this.nullsOf = undefined;
