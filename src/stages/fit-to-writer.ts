@@ -120,8 +120,12 @@ function planFields(
 ): FittedField[] {
   const limits = accepts.fieldNames ?? {};
   const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
+  // Names are unique in a layer, so that a target without other limits than a pattern takes them as they are.
+  const { pattern, ...otherLimits } = limits;
+  const isTaken = ({ name }: Field) => name !== "" && (!pattern || pattern.test(name));
+  const takesAll = Object.keys(otherLimits).length === 0 && known.every(isTaken);
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
-    const name = fittedName(wanted, limits, taken);
+    const name = takesAll ? wanted : fittedName(wanted, limits, taken);
     const type = substitute(field.type, accepts.fieldTypes);
     return isPlainField(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
   };
