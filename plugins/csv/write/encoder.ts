@@ -73,7 +73,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
   }
 
   encode(batch: Batch): CsvChunk {
-    const { out, layout, delimiter } = this;
+    const { out, layout } = this;
     const find = createFieldIndex(batch.fields);
     const columns = layout.fields.map((field) => batch.columns[find(field.name)] ?? null);
     const cellCount = layout.geometryNames.length + columns.length;
@@ -82,11 +82,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       const start = out.length;
       this.geometry(batch.geometry, row);
       if (sparse) this.sparseRow(sparse, columns, row);
-      for (let c = 0; !sparse && c < columns.length; c++) {
-        if (c > 0 || layout.geometryNames.length > 0) out.byte(delimiter);
-        const column = columns[c];
-        if (column && column.presence[row] === Presence.value) this.cell(column, row, layout.fields[c]!.name);
-      }
+      else this.row(columns, row);
       if (out.length === start && cellCount > 0) this.onlyNull();
       if (this.options.eol === "crlf") out.byte(13);
       out.byte(10);
@@ -97,6 +93,15 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     this.tellWhatIsMissing(this.wkt);
     this.tellWhatIsMissing(this.wkb);
     return { bytes: out.finish() };
+  }
+
+  private row(columns: readonly (Column | null)[], row: number): void {
+    const { out, layout, delimiter } = this;
+    for (let c = 0; c < columns.length; c++) {
+      if (c > 0 || layout.geometryNames.length > 0) out.byte(delimiter);
+      const column = columns[c];
+      if (column && column.presence[row] === Presence.value) this.cell(column, row, layout.fields[c]!.name);
+    }
   }
 
   /** Writes the cells of a row, most of which are empty. */
