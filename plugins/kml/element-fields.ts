@@ -46,7 +46,10 @@ export const elementFields = {
 
 export type ElementField = keyof typeof elementFields;
 
-export const isElementField = (name: string): name is ElementField => Object.hasOwn(elementFields, name);
+const elementFieldNames: ReadonlySet<string> = new Set(Object.keys(elementFields));
+
+/** A set, because looking names up in an object keeps very many of them in the engine's table of strings. */
+export const isElementField = (name: string): name is ElementField => elementFieldNames.has(name);
 
 /** The meanings of heights; the last two are from Google's extension (gx:altitudeMode). */
 export const altitudeModes: readonly string[] = [

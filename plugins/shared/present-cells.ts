@@ -31,11 +31,14 @@ export function indexPresentCells(columns: readonly Column[], rows: number): Pre
 export function presentColumns(columns: readonly Column[]): number[] {
   const within: number[] = [];
   const absent = new Set<Column>();
+  let last: Column | null = null;
   for (let c = 0; c < columns.length; c++) {
     const column = columns[c]!;
-    if (absent.has(column)) continue;
-    if (isAbsent(column)) absent.add(column);
-    else within.push(c);
+    if (column === last || absent.has(column)) continue;
+    if (isAbsent(column)) {
+      absent.add(column);
+      last = column;
+    } else within.push(c);
   }
   return within;
 }

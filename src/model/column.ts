@@ -237,7 +237,7 @@ export class BytesBuilder extends PresenceBuilder {
     const grown = slab
       ? slab.buffer(least)
       : Buffer.allocUnsafeSlow(Math.max(least, initialTextBytesPerRow * this.rowCapacity));
-    grown.set(this.buffer.subarray(0, this.end));
+    if (this.end > 0) grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
   }
 

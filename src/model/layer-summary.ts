@@ -218,6 +218,9 @@ function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
   }
 }
 
+/** Batches with fewer columns are not searched for shared ones. */
+const minSharedColumns = 256;
+
 /**
  * Summarizes batches. `refinesTypes` is for sources without declared types: text that consists only of ISO dates becomes
  * dates, and a column without values does not determine a type.
@@ -234,12 +237,12 @@ export class Summarizer {
 
   add(batch: Batch): void {
     const { state } = this;
-    // Fields without values may share a column, which is checked once.
-    const empty = new Set<Column>();
+    // In wide batches, fields without values may share a column, which is checked once.
+    const empty = batch.fields.length < minSharedColumns ? null : new Set<Column>();
     for (let f = 0; f < batch.fields.length; f++) {
       const column = batch.columns[f]!;
-      const values = empty.has(column) ? 0 : countValues(column, batch.length);
-      if (values === 0) empty.add(column);
+      const values = empty?.has(column) ? 0 : countValues(column, batch.length);
+      if (values === 0) empty?.add(column);
       this.addColumn(batch.fields[f]!, column, batch.length, values);
     }
     if (batch.ids) {
@@ -310,12 +313,11 @@ export class Summarizer {
 
   /** The state with recognized dates, for merging with sources that declare their types. */
   resolveState(): SummaryState {
-    if (!this.refinesTypes) return this.state;
-    const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
-      name,
-      { ...field, type: (field.type === "text" && field.temporalType) || field.type },
-    ]);
-    return { ...this.state, fields: new Map(fields) };
+    if (this.refinesTypes) {
+      for (const field of this.state.fields.values())
+        if (field.type === "text" && field.temporalType) field.type = field.temporalType;
+    }
+    return this.state;
   }
 
   private fieldSummary(name: string, field: FieldState): FieldSummary {
@@ -328,12 +330,11 @@ export class Summarizer {
   }
 
   summary(): LayerSummary {
-    const { fields, kinds, idType, maxIdBytes } = this.state;
-    return {
-      ...totals(kinds),
-      fields: Array.from(fields, ([name, field]) => this.fieldSummary(name, field)),
-      idType,
-      maxIdBytes,
-    };
+    const { kinds, idType, maxIdBytes } = this.state;
+    const fields: FieldSummary[] = [];
+    this.state.fields.forEach((field, name) => {
+      fields.push(this.fieldSummary(name, field));
+    });
+    return { ...totals(kinds), fields, idType, maxIdBytes };
   }
 }

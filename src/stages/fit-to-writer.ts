@@ -120,8 +120,12 @@ function planFields(
 ): FittedField[] {
   const limits = accepts.fieldNames ?? {};
   const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
+  // Names are unique in a layer, so that a target without other limits than a pattern takes them as they are.
+  const { pattern, ...otherLimits } = limits;
+  const isTaken = ({ name }: Field) => name !== "" && (!pattern || pattern.test(name));
+  const takesAll = Object.keys(otherLimits).length === 0 && known.every(isTaken);
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
-    const name = fittedName(wanted, limits, taken);
+    const name = takesAll ? wanted : fittedName(wanted, limits, taken);
     const type = substitute(field.type, accepts.fieldTypes);
     return isPlainField(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
   };
@@ -263,7 +267,6 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     });
   }
   if (isFitted(plan.fields, batch)) return plan.dropIds ? batch.with(dropped) : batch;
-  const find = createFieldIndex(batch.fields);
   const absent = new Map<FieldType, Column>();
   const absentOf = (type: FieldType) => {
     let column = absent.get(type);
@@ -273,14 +276,69 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
     }
     return column;
   };
-  const columns = plan.fields.map((field) => {
+  const columns =
+    fitFewColumns(plan.fields, batch, absentOf, context) ?? fitAllColumns(plan.fields, batch, absentOf, context);
+  const fields = batchFields(plan, batch);
+  return batch.with({ ...dropped, fields, columns });
+}
+
+function fitAllColumns(
+  fitted: readonly FittedField[],
+  batch: Batch,
+  absentOf: (type: FieldType) => Column,
+  context: StageContext,
+): Column[] {
+  const find = createFieldIndex(batch.fields);
+  return fitted.map((field) => {
     const own = field.source === null ? null : (batch.columns[find(field.source)] ?? null);
     const column = field.source === null || (field.fallsBackToIds && batch.ids) ? batch.ids : own;
     if (!column) return absentOf(field.type);
     return castFittedColumn(column, field.source ?? field.name, field.type, context);
   });
-  const fields = batchFields(plan, batch);
-  return batch.with({ ...dropped, fields, columns });
+}
+
+/** A batch with fewer than this part of the fields of the target is fitted by its own fields. */
+const fewFieldsShare = 16;
+const targetIndexCache = new WeakMap<readonly FittedField[], ReadonlyMap<string, number> | null>();
+
+/** The index of each field of the target by its source; null where the ids are a field, or a source has two. */
+function targetIndexes(fitted: readonly FittedField[]): ReadonlyMap<string, number> | null {
+  const known = targetIndexCache.get(fitted);
+  if (known !== undefined) return known;
+  const indexes = new Map<string, number>();
+  fitted.forEach(({ source, fallsBackToIds }, f) => {
+    if (source !== null && !fallsBackToIds) indexes.set(source, f);
+  });
+  const found = indexes.size === fitted.length ? indexes : null;
+  targetIndexCache.set(fitted, found);
+  return found;
+}
+
+/** The columns of a batch that has few of very many fields; null for other batches. */
+function fitFewColumns(
+  fitted: readonly FittedField[],
+  batch: Batch,
+  absentOf: (type: FieldType) => Column,
+  context: StageContext,
+): Column[] | null {
+  if (batch.fields.length * fewFieldsShare > fitted.length) return null;
+  const indexes = targetIndexes(fitted);
+  if (!indexes) return null;
+  const columns: Column[] = [];
+  let type: FieldType | null = null;
+  let absent: Column | null = null;
+  for (const field of fitted) {
+    if (field.type !== type || !absent) {
+      type = field.type;
+      absent = absentOf(type);
+    }
+    columns.push(absent);
+  }
+  batch.fields.forEach(({ name }, f) => {
+    const at = indexes.get(name);
+    if (at !== undefined) columns[at] = castFittedColumn(batch.columns[f]!, name, fitted[at]!.type, context);
+  });
+  return columns;
 }
 
 /** Whether a batch already has the fields of the target. */

@@ -3,6 +3,7 @@ import { type BytesColumn, type Column, Presence } from "../../../src/model/colu
 import { createFieldIndex } from "../../../src/model/field.js";
 import { type Geometry, type GeometryColumn, geometryAt, Kind } from "../../../src/model/geometry.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import { indexPresentCells, type PresentCells, presentColumns } from "../../shared/present-cells.js";
 import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
@@ -16,6 +17,36 @@ export interface CsvChunk {
 }
 
 const quote = 34;
+
+/** The minimum number of columns for which empty cells are left out. */
+const minSparseColumns = 1024;
+
+interface SparseColumns {
+  /** The columns that any row has. */
+  readonly within: readonly number[];
+  /** The cells that each row has, by the index of their columns in `within`. */
+  readonly cells: PresentCells;
+}
+
+/** Indexes the cells of a batch with many columns, few of which have values; null for others. */
+function indexSparseColumns(columns: readonly (Column | null)[], rows: number): SparseColumns | null {
+  if (columns.length < minSparseColumns) return null;
+  const indexes: number[] = [];
+  const found: Column[] = [];
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c];
+    if (!column) continue;
+    indexes.push(c);
+    found.push(column);
+  }
+  const present = presentColumns(found);
+  if (present.length > columns.length / 2) return null;
+  const cells = indexPresentCells(
+    present.map((at) => found[at]!),
+    rows,
+  );
+  return cells && { within: present.map((at) => indexes[at]!), cells };
+}
 
 /** Encodes batches as records. */
 export class CsvEncoder implements Encoder<CsvChunk> {
@@ -42,18 +73,16 @@ export class CsvEncoder implements Encoder<CsvChunk> {
   }
 
   encode(batch: Batch): CsvChunk {
-    const { out, layout, delimiter } = this;
+    const { out, layout } = this;
     const find = createFieldIndex(batch.fields);
     const columns = layout.fields.map((field) => batch.columns[find(field.name)] ?? null);
     const cellCount = layout.geometryNames.length + columns.length;
+    const sparse = indexSparseColumns(columns, batch.length);
     for (let row = 0; row < batch.length; row++) {
       const start = out.length;
       this.geometry(batch.geometry, row);
-      for (let c = 0; c < columns.length; c++) {
-        if (c > 0 || layout.geometryNames.length > 0) out.byte(delimiter);
-        const column = columns[c];
-        if (column && column.presence[row] === Presence.value) this.cell(column, row, layout.fields[c]!.name);
-      }
+      if (sparse) this.sparseRow(sparse, columns, row);
+      else this.row(columns, row);
       if (out.length === start && cellCount > 0) this.onlyNull();
       if (this.options.eol === "crlf") out.byte(13);
       out.byte(10);
@@ -64,6 +93,31 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     this.tellWhatIsMissing(this.wkt);
     this.tellWhatIsMissing(this.wkb);
     return { bytes: out.finish() };
+  }
+
+  private row(columns: readonly (Column | null)[], row: number): void {
+    const { out, layout, delimiter } = this;
+    for (let c = 0; c < columns.length; c++) {
+      if (c > 0 || layout.geometryNames.length > 0) out.byte(delimiter);
+      const column = columns[c];
+      if (column && column.presence[row] === Presence.value) this.cell(column, row, layout.fields[c]!.name);
+    }
+  }
+
+  /** Writes the cells of a row, most of which are empty. */
+  private sparseRow({ within, cells }: SparseColumns, columns: readonly (Column | null)[], row: number): void {
+    const { out, layout, delimiter } = this;
+    // The first cell of a record has no delimiter before it.
+    let written = layout.geometryNames.length > 0 ? 0 : 1;
+    for (let at = cells.starts[row]!; at < cells.starts[row + 1]!; at++) {
+      const c = within[cells.columns[at]!]!;
+      const column = columns[c]!;
+      if (column.presence[row] !== Presence.value) continue;
+      out.fill(delimiter, c + 1 - written);
+      written = c + 1;
+      this.cell(column, row, layout.fields[c]!.name);
+    }
+    out.fill(delimiter, columns.length - written);
   }
 
   private tellWhatIsMissing(writer: WktWriter | WkbWriter): void {

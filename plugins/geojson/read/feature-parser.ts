@@ -8,10 +8,11 @@ import { GeometryParser } from "./geometry-parser.js";
 import { isIdToken, PropertyColumns } from "./property-columns.js";
 import { RawColumn, type ReportIssue } from "./raw-column.js";
 
-/** Limits of a batch in features, positions and columns. */
+/** Limits of a batch in features, positions, columns, and features times columns. */
 const maxBatchRows = 1000;
 const maxBatchPositions = 65536;
 export const maxBatchColumns = 2048;
+const maxBatchCells = 1 << 18;
 const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
   "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
   "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
@@ -84,7 +85,8 @@ export class FeatureParser {
     return (
       this.rows >= maxBatchRows ||
       this.geometries.positionCount >= maxBatchPositions ||
-      this.properties.count > maxBatchColumns
+      this.properties.count > maxBatchColumns ||
+      this.rows * this.properties.count >= maxBatchCells
     );
   }
 

@@ -1,11 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { type Column, createSlab, type Field, type Slab } from "../../../src/model/index.js";
+import { type Column, createSlab, type Field } from "../../../src/model/index.js";
 import { type JsonCursor, JsonToken } from "../json/cursor.js";
 import { JsonStringDecoder } from "../json/text.js";
 import { RawColumn, type ReportIssue } from "./raw-column.js";
 
 /** Limit of the names kept: a file with data values as names would fill the memory. */
 const maxNames = 4096;
+/** With more names than this, most columns of a file have few values. */
+const maxCommonNames = 256;
 /** Limit of the bytes kept before a value: its name and the text around it. */
 const maxLeadBytes = 256;
 
@@ -20,7 +22,6 @@ export class PropertyColumns {
   private readonly byName = new Map<string, RawColumn>();
   private readonly first = new RawColumn("", new Uint8Array(0));
   private active: RawColumn[] = [];
-  private slab: Slab | null = null;
   /** Names repeated in the last object, one entry per repetition. */
   readonly repeated: string[] = [];
 
@@ -142,9 +143,9 @@ export class PropertyColumns {
 
   /** The next batch does not reuse columns beyond the limit, so their lookup data is omitted. */
   private newColumn(name: string, bytes: Buffer, from: number, to: number): RawColumn {
-    if (this.byName.size < maxNames) return new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
-    this.slab ??= createSlab(this.byName.size);
-    return new RawColumn(name, null, this.slab);
+    const { size } = this.byName;
+    const key = size < maxNames ? Uint8Array.prototype.slice.call(bytes, from, to) : null;
+    return new RawColumn(name, key, size >= maxCommonNames);
   }
 
   private activate(column: RawColumn): void {
@@ -167,12 +168,15 @@ export class PropertyColumns {
     const fields: Field[] = [];
     const columns: Column[] = [];
     const slab = createSlab(this.active.length);
+    let name = "";
+    const remarkOnColumn: ReportIssue = (code, count) => remark(name, code, count);
     for (const raw of this.active) {
       const { nameFlaw } = raw;
-      if (nameFlaw) remark(raw.name, nameFlaw, raw.valuesIn(rows));
-      const column = raw.finish(rows, bytes, valid, (code, count) => remark(raw.name, code, count), slab);
+      name = raw.name;
+      if (nameFlaw) remark(name, nameFlaw, raw.valuesIn(rows));
+      const column = raw.finish(rows, bytes, valid, remarkOnColumn, slab);
       if (!column) continue;
-      fields.push({ name: raw.name, type: column.type });
+      fields.push({ name, type: column.type });
       columns.push(column);
     }
     this.active = [];
@@ -180,7 +184,6 @@ export class PropertyColumns {
       this.byKey.clear();
       this.byName.clear();
       this.first.next = null;
-      this.slab = null;
     }
     return { fields, columns };
   }

@@ -20,9 +20,14 @@ const maxInt64 = 2n ** 63n - 1n;
 /** The tokens, as bits, that are not a value. */
 const noValueTokens = (1 << JsonToken.absent) | (1 << JsonToken.null) | (1 << JsonToken.nonFinite);
 
-/** Numbers stored per value, and the initial capacity in rows. */
-const numbersPerRow = 3;
+/** The initial capacity in rows. */
 const initialRows = 32;
+
+const noTokens = new Uint8Array(0);
+const noPlaces = new Uint32Array(0);
+
+/** The rows of a column with a single value while its batch is decoded. */
+const singleRows = { tokens: noTokens, starts: noPlaces, ends: noPlaces };
 
 /** Matches no JSON, because a name has quotes. */
 const unmatchableRun = new ByteRun(Uint8Array.of(0));
@@ -38,26 +43,37 @@ export class RawColumn {
   nameFlaw: "invalid-utf8" | "lone-surrogate" | null = null;
   /** Whether the current batch has this property. */
   active = false;
-  /** Per row: the token, and the start and end of the value. */
-  private places: Uint32Array;
+  /** Per row: the token, and the start and end of the value. Empty in a rare column up to its second value. */
+  private tokens = noTokens;
+  private starts = noPlaces;
+  private ends = noPlaces;
+  /** The only value of a rare column, and its row; −1 for none. */
+  private singleRow = -1;
+  private singleToken: number = JsonToken.absent;
+  private singleStart = 0;
+  private singleEnd = 0;
 
-  /** @param slab memory for one row, if the column is one of very many */
+  /** @param isRare whether the column is one of many, most of which have few values */
   constructor(
     readonly name: string,
     /** The name's bytes between the quotes; null if it is never compared. */
     readonly key: Uint8Array | null,
-    slab: Slab | null = null,
+    isRare = false,
   ) {
-    this.places = slab ? slab.uint32(numbersPerRow) : new Uint32Array(numbersPerRow * initialRows);
+    if (!isRare) this.reallocate(initialRows);
   }
 
   set(row: number, token: number, start: number, end: number): void {
-    const at = numbersPerRow * row;
-    if (at >= this.places.length) this.grow(row);
-    const { places } = this;
-    places[at] = token;
-    places[at + 1] = start;
-    places[at + 2] = end;
+    if (row >= this.tokens.length && !this.grow(row)) {
+      this.singleRow = row;
+      this.singleToken = token;
+      this.singleStart = start;
+      this.singleEnd = end;
+      return;
+    }
+    this.tokens[row] = token;
+    this.starts[row] = start;
+    this.ends[row] = end;
   }
 
   /** Whether `row` has a value, including null. */
@@ -74,30 +90,47 @@ export class RawColumn {
 
   /** The `JsonToken` and the position of the value of `row`. */
   tokenAt(row: number): number {
-    const at = numbersPerRow * row;
-    return at < this.places.length ? this.places[at]! : JsonToken.absent;
+    if (row < this.tokens.length) return this.tokens[row]!;
+    return row === this.singleRow ? this.singleToken : JsonToken.absent;
   }
 
   startAt(row: number): number {
-    return this.places[numbersPerRow * row + 1]!;
+    return row < this.starts.length ? this.starts[row]! : this.singleStart;
   }
 
   endAt(row: number): number {
-    return this.places[numbersPerRow * row + 2]!;
+    return row < this.ends.length ? this.ends[row]! : this.singleEnd;
   }
 
-  private grow(row: number): void {
-    let { length } = this.places;
-    if (length > numbersPerRow * row) return;
-    while (length <= numbersPerRow * row) length *= 2;
-    const { places } = this;
-    this.places = new Uint32Array(length);
-    this.places.set(places);
+  /** Makes room for `row`. @returns false if the value of `row` is the only one of a rare column */
+  private grow(row: number): boolean {
+    const { singleRow } = this;
+    let { length } = this.tokens;
+    if (length === 0) {
+      if (singleRow < 0 || singleRow === row) return false;
+      length = 1;
+    }
+    while (length <= Math.max(row, singleRow)) length *= 2;
+    this.reallocate(length);
+    if (singleRow < 0) return true;
+    this.singleRow = -1;
+    this.set(singleRow, this.singleToken, this.singleStart, this.singleEnd);
+    return true;
+  }
+
+  private reallocate(length: number): void {
+    const { tokens, starts, ends } = this;
+    this.tokens = new Uint8Array(length);
+    this.tokens.set(tokens);
+    this.starts = new Uint32Array(length);
+    this.starts.set(starts);
+    this.ends = new Uint32Array(length);
+    this.ends.set(ends);
   }
 
   clear(row: number): void {
-    const at = numbersPerRow * row;
-    if (at < this.places.length) this.places[at] = JsonToken.absent;
+    if (row < this.tokens.length) this.tokens[row] = JsonToken.absent;
+    else if (row === this.singleRow) this.singleRow = -1;
   }
 
   /**
@@ -108,13 +141,35 @@ export class RawColumn {
    * @param slab memory for the column, if it is one of very many
    */
   finish(rows: number, bytes: Buffer, valid: boolean, remark: ReportIssue, slab: Slab | null = null): Column | null {
-    if (rows > 0) this.grow(rows - 1);
+    const isSingle = this.tokens.length === 0;
+    if (isSingle) this.spread(rows);
+    else if (rows > this.tokens.length) this.grow(rows - 1);
+    const { tokens } = this;
     let found = 0;
-    for (let i = 0; i < rows; i++) found |= 1 << this.places[numbersPerRow * i]!;
+    for (let i = 0; i < rows; i++) found |= 1 << tokens[i]!;
     const column = found === 1 << JsonToken.absent ? null : this.decode(rows, bytes, valid, found, remark, slab);
-    this.places.fill(JsonToken.absent);
+    tokens.fill(JsonToken.absent);
+    if (isSingle) {
+      this.tokens = noTokens;
+      this.starts = this.ends = noPlaces;
+      this.singleRow = -1;
+    }
     this.active = false;
     return column;
+  }
+
+  /** Puts a single value into its row of the arrays that such columns share. */
+  private spread(rows: number): void {
+    if (singleRows.tokens.length < rows) {
+      singleRows.tokens = new Uint8Array(rows);
+      singleRows.starts = new Uint32Array(rows);
+      singleRows.ends = new Uint32Array(rows);
+    }
+    const { singleRow } = this;
+    this.tokens = singleRows.tokens;
+    this.starts = singleRows.starts;
+    this.ends = singleRows.ends;
+    if (singleRow >= 0 && singleRow < rows) this.set(singleRow, this.singleToken, this.singleStart, this.singleEnd);
   }
 
   private decode(
@@ -129,7 +184,7 @@ export class RawColumn {
     const type = cachedTypeOfTokens(found);
     if (type === "boolean") {
       const values = slab ? slab.uint8(rows) : new Uint8Array(rows);
-      for (let i = 0; i < rows; i++) values[i] = this.tokenAt(i) === JsonToken.true ? 1 : 0;
+      for (let i = 0; i < rows; i++) values[i] = this.tokens[i]! === JsonToken.true ? 1 : 0;
       return { type, presence, values };
     }
     if (type === "int64")
@@ -144,7 +199,7 @@ export class RawColumn {
     const presence = slab ? slab.uint8(rows) : new Uint8Array(rows);
     let nonFinite = 0;
     for (let i = 0; i < rows; i++) {
-      const token = this.tokenAt(i);
+      const token = this.tokens[i]!;
       if (token === JsonToken.nonFinite) nonFinite++;
       presence[i] =
         token === JsonToken.absent
@@ -161,8 +216,8 @@ export class RawColumn {
     const values = slab ? slab.int32(rows) : new Int32Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const start = this.startAt(i);
-      const end = this.endAt(i);
+      const start = this.starts[i]!;
+      const end = this.ends[i]!;
       if (end - start > maxSafeDigits) return this.longIntegers(rows, bytes, presence);
       const value = parseShortInteger(bytes, start, end);
       if (value !== (value | 0)) return this.longIntegers(rows, bytes, presence);
@@ -175,7 +230,7 @@ export class RawColumn {
     const values = new BigInt64Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const value = BigInt(bytes.toString("latin1", this.startAt(i), this.endAt(i)));
+      const value = BigInt(bytes.toString("latin1", this.starts[i]!, this.ends[i]!));
       if (value < minInt64 || value > maxInt64) return null;
       values[i] = value;
     }
@@ -187,14 +242,14 @@ export class RawColumn {
     const values = slab ? slab.float64(rows) : new Float64Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
-      const start = this.startAt(i);
-      const end = this.endAt(i);
+      const start = this.starts[i]!;
+      const end = this.ends[i]!;
       // The call stores only values with an exact number of digits.
       if (parsePlainDecimal(bytes, start, end, values, i) === end) continue;
       const value = parseNumber(bytes, start, end);
       if (!Number.isFinite(value)) return null;
       const rounded =
-        this.tokenAt(i) === JsonToken.integer && end - start > maxSafeDigits && !Number.isSafeInteger(value);
+        this.tokens[i]! === JsonToken.integer && end - start > maxSafeDigits && !Number.isSafeInteger(value);
       if (rounded) return null;
       values[i] = value;
     }
@@ -211,7 +266,7 @@ export class RawColumn {
   ): BytesColumn {
     const offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
     let size = 0;
-    for (let i = 0; i < rows; i++) if (presence[i] === Presence.value) size += this.endAt(i) - this.startAt(i) - 2;
+    for (let i = 0; i < rows; i++) if (presence[i] === Presence.value) size += this.ends[i]! - this.starts[i]! - 2;
     // An invalid byte becomes U+FFFD, which has three bytes.
     const target = slab?.buffer(valid ? size : size * 3) ?? Buffer.allocUnsafeSlow(valid ? size : size * 3);
     const decoder = new JsonStringDecoder();
@@ -221,10 +276,10 @@ export class RawColumn {
     let controls = 0;
     for (let i = 0; i < rows; i++) {
       if (presence[i] === Presence.value) {
-        const start = this.startAt(i) + 1;
-        const end = this.endAt(i) - 1;
+        const start = this.starts[i]! + 1;
+        const end = this.ends[i]! - 1;
         const before = at;
-        if (this.tokenAt(i) === JsonToken.encoded) {
+        if (this.tokens[i]! === JsonToken.encoded) {
           decoder.loneSurrogate = false;
           at = decoder.into(bytes, start, end, target, at);
           if (decoder.loneSurrogate) surrogates++;
@@ -259,14 +314,14 @@ export class RawColumn {
     let nonFinite = 0;
     for (let i = 0; i < rows; i++) {
       if (presence[i] === Presence.value) {
-        let part: Uint8Array = bytes.subarray(this.startAt(i), this.endAt(i));
+        let part: Uint8Array = bytes.subarray(this.starts[i]!, this.ends[i]!);
         const broken = !valid && !isUtf8(part);
-        if (broken || this.tokenAt(i) === JsonToken.flawed || this.tokenAt(i) === JsonToken.encoded) {
+        if (broken || this.tokens[i]! === JsonToken.flawed || this.tokens[i]! === JsonToken.encoded) {
           const mended = repairJson(Buffer.from(part.buffer, part.byteOffset, part.length).toString("utf8"));
           part = Buffer.from(mended.json, "utf8");
           nonFinite += mended.nonFinite;
           if (broken) remark("invalid-utf8", 1);
-          else if (this.tokenAt(i) === JsonToken.flawed && mended.nonFinite + mended.commas === 0)
+          else if (this.tokens[i]! === JsonToken.flawed && mended.nonFinite + mended.commas === 0)
             remark("control-character", 1);
         }
         parts.push(part);

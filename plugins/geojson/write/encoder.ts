@@ -84,7 +84,8 @@ export class FeatureEncoder {
     const shapes = settings.cut
       ? splitAtAntimeridian(batch.geometry, (uncut) => this.reportUncut(uncut))
       : batch.geometry;
-    const idIndex = batch.fields.findIndex((field) => field.name === settings.idField);
+    const { idField } = settings;
+    const idIndex = idField === undefined ? -1 : batch.fields.findIndex(({ name }) => name === idField);
     const ids = idIndex >= 0 ? batch.columns[idIndex]! : settings.ids ? batch.ids : null;
     const written = presentColumns(batch.columns).filter((f) => f !== idIndex);
     const columns = written.map((f) => batch.columns[f]!);

@@ -31,7 +31,8 @@ interface FieldSlots {
 /** Builds batches from the features of a layer, with the fields that the scan found. */
 export class FeatureBatchBuilder {
   readonly fields: readonly Field[];
-  private readonly slots = new Map<string, FieldSlots>();
+  /** By source; created for the first value that is not in the place where the last feature had it. */
+  private slots: ReadonlyMap<string, FieldSlots> | null = null;
   /** The slots of the last feature's values, in their order. */
   private readonly lastSlots: (FieldSlots | undefined)[] = [];
   /** The fields with the feature ids, by Schema. */
@@ -48,8 +49,11 @@ export class FeatureBatchBuilder {
   /** The initial capacity of a column, in rows. */
   private rows = 0;
   private slab: Slab | null = null;
-  /** True while no feature of the batch has data of a Schema: a column then ends at the last feature with a value. */
-  private isSparse = true;
+  /**
+   * True with very many fields while no feature of the batch has data of a Schema: a column then ends at the last
+   * feature with a value.
+   */
+  private isSparse = false;
   /** The fields in which the current feature has values. */
   private readonly offered: number[] = [];
   /** The Schema whose fields are null where a feature has no value. */
@@ -62,15 +66,6 @@ export class FeatureBatchBuilder {
   ) {
     this.fields = fieldsOf(plan, fidField);
     this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
-    for (let slot = 0; slot < plan.fields.length; slot++) {
-      const { source, takes } = plan.fields[slot]!;
-      const known = takes === "both" ? undefined : this.slots.get(source);
-      this.slots.set(source, {
-        name: source,
-        elements: takes === "data" ? (known?.elements ?? -1) : slot,
-        data: takes === "elements" ? (known?.data ?? -1) : slot,
-      });
-    }
     this.idFields = new Map(plan.ids?.fields ?? []);
   }
 
@@ -79,10 +74,10 @@ export class FeatureBatchBuilder {
     this.columns = new Array(this.fields.length);
     this.present = [];
     this.filled = [];
-    this.isSparse = true;
     this.offered.length = 0;
     this.rows = rows;
     this.slab = createSlab(this.fields.length);
+    this.isSparse = this.slab !== null;
     this.ids = this.plan.ids && new FieldColumnBuilder(this.plan.ids.type, rows, null);
     this.records = [];
     this.nullsOf = undefined;
@@ -173,7 +168,7 @@ export class FeatureBatchBuilder {
   private setNulls(schemas: readonly string[]): void {
     for (const column of this.filled) column.otherwise = Presence.absent;
     for (const name of schemas.flatMap((schema) => this.plan.declared.get(schema) ?? [])) {
-      const slot = this.slots.get(name)?.data ?? -1;
+      const slot = this.slotsOf(name)?.data ?? -1;
       if (slot >= 0) this.column(slot).otherwise = Presence.null;
     }
     this.nullsOf = schemas.length === 1 ? schemas[0] : undefined;
@@ -188,11 +183,8 @@ export class FeatureBatchBuilder {
       return;
     }
     // Most features have the same values in the same order.
-    const before = this.lastSlots[at];
-    const slots = before?.name === name ? before : this.slots.get(name);
-    this.lastSlots[at] = slots;
-    const slot = source === ValueSource.data ? slots?.data : slots?.elements;
-    if (slot === undefined || slot < 0) return;
+    const slot = this.slab && this.isPlannedAt(at, name) ? at : this.slotOf(at, name, source);
+    if (slot < 0) return;
     const other = this.offerTo(slot, at, source);
     if (other < 0 || source === ValueSource.style || record.sources[other] !== source) return;
     if (record.textAt(other) === record.textAt(at)) return;
@@ -201,6 +193,25 @@ export class FeatureBatchBuilder {
       name,
       `a feature has two values for it; "${record.textAt(at).slice(0, 80)}" was kept`,
     );
+  }
+
+  /** Whether the field at `at` takes all values of this name: the first feature of a batch with very many often has them in order. */
+  private isPlannedAt(at: number, name: string): boolean {
+    const planned = this.plan.fields[at];
+    return planned?.takes === "both" && planned.source === name;
+  }
+
+  /** The field of the value at `at`, −1 for none. */
+  private slotOf(at: number, name: string, source: number): number {
+    const before = this.lastSlots[at];
+    const slots = before?.name === name ? before : this.slotsOf(name);
+    this.lastSlots[at] = slots;
+    return (source === ValueSource.data ? slots?.data : slots?.elements) ?? -1;
+  }
+
+  private slotsOf(name: string): FieldSlots | undefined {
+    this.slots ??= slotsByName(this.plan);
+    return this.slots.get(name);
   }
 
   private loseValue(f: number): void {
@@ -244,6 +255,20 @@ export class FeatureBatchBuilder {
     for (let f = 0; f < this.fields.length; f++) finished.push(columns[f]?.finish() ?? absentOf(this.fields[f]!.type));
     return finished;
   }
+}
+
+function slotsByName({ fields }: LayerPlan): ReadonlyMap<string, FieldSlots> {
+  const slots = new Map<string, FieldSlots>();
+  for (let slot = 0; slot < fields.length; slot++) {
+    const { source, takes } = fields[slot]!;
+    const known = takes === "both" ? undefined : slots.get(source);
+    slots.set(source, {
+      name: source,
+      elements: takes === "data" ? (known?.elements ?? -1) : slot,
+      data: takes === "elements" ? (known?.data ?? -1) : slot,
+    });
+  }
+  return slots;
 }
 
 const fieldsByPlan = new WeakMap<LayerPlan, readonly Field[]>();

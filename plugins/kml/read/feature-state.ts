@@ -26,7 +26,7 @@ export interface DocumentContext {
 }
 
 const noBytes = Buffer.alloc(0);
-/** Beyond this many names of data, the actions known for them are discarded. */
+/** Beyond this many names of data, the actions for others are not kept. */
 const maxDataActions = 4096;
 
 /** The state that the rules and actions of the feature grammar work on. */
@@ -94,9 +94,8 @@ export class FeatureState {
     const { dataActions } = this;
     let action = dataActions.get(name);
     if (!action) {
-      if (dataActions.size >= maxDataActions) dataActions.clear();
       action = createDataAction(name);
-      dataActions.set(name, action);
+      if (dataActions.size < maxDataActions) dataActions.set(name, action);
     }
     return action;
   }

@@ -198,15 +198,15 @@ export class FieldScan {
     const used = [...this.uses.keys()].filter((name) => !idFields.has(name) || this.elementOnly(name));
     const inTable = (names: string[]) =>
       names.sort((a, b) => elementFieldOrder.indexOf(a) - elementFieldOrder.indexOf(b));
-    const names = new Set([
-      ...inTable(used.filter(isFirst)),
-      ...declared,
-      ...used.filter((name) => !isLast(name)),
-      ...inTable(used.filter(isLast)),
-    ]);
+    const first = inTable(used.filter(isFirst));
+    const before = new Set([...first, ...declared]);
+    const names = [...before];
+    for (const name of used) if (!before.has(name) && !isLast(name)) names.push(name);
+    names.push(...inTable(used.filter(isLast)));
     const planned: PlannedField[] = [];
     const others = new Set<string>();
-    const taken = { has: (name: string) => names.has(name) || others.has(name) };
+    const isUsed = (name: string) => this.uses.has(name) && (!idFields.has(name) || this.elementOnly(name));
+    const taken = { has: (name: string) => declared.has(name) || isUsed(name) || others.has(name) };
     for (const name of names) {
       const use = this.uses.get(name) ?? new FieldStats(name);
       const types = this.typesOf(use, schemas, widening);

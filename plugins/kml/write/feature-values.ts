@@ -1,4 +1,4 @@
-import { type Batch, type Column, type Value, valueAt } from "../../../src/model/index.js";
+import { type Batch, type Column, type Field, type Value, valueAt } from "../../../src/model/index.js";
 import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { writeXmlText } from "../../shared/xml/escape.js";
 import { type ElementField, elementFields, isElementField } from "../element-fields.js";
@@ -40,6 +40,16 @@ class SmallNameSet {
   }
 }
 
+/** Returns the indexes of the fields whose type an element can hold. */
+function findHeldFields(fields: readonly Field[]): number[] {
+  const held: number[] = [];
+  for (let f = 0; f < fields.length; f++) {
+    const { name, type } = fields[f]!;
+    if (isElementField(name) && (elementFields[name] as readonly string[]).includes(type)) held.push(f);
+  }
+  return held;
+}
+
 /** The values of the feature being written, and the fields that an element holds already. */
 export class FeatureValues {
   batch!: Batch;
@@ -50,6 +60,9 @@ export class FeatureValues {
   readonly removed = new Map<string | undefined, number>();
   readonly added = new Map<string, number>();
   private readonly columns = new Map<ElementField, Column>();
+  /** The fields of the last batch, and the indexes of those that an element can hold. */
+  private fields: readonly Field[] = [];
+  private held: readonly number[] = [];
   /** Whether there are fields with an element of their own, which is rare. */
   hasRareFields = false;
   /** Whether there are fields that are written in geometries. */
@@ -57,12 +70,12 @@ export class FeatureValues {
 
   begin(batch: Batch): void {
     this.batch = batch;
+    if (batch.fields !== this.fields) {
+      this.fields = batch.fields;
+      this.held = findHeldFields(batch.fields);
+    }
     this.columns.clear();
-    batch.fields.forEach(({ name, type }, f) => {
-      if (isElementField(name) && (elementFields[name] as readonly string[]).includes(type)) {
-        this.columns.set(name, batch.columns[f]!);
-      }
-    });
+    for (const f of this.held) this.columns.set(batch.fields[f]!.name as ElementField, batch.columns[f]!);
     this.hasModes = geometryModeFields.some((name) => this.columns.has(name));
     this.hasRareFields = [...this.columns.keys()].some((name) => !alwaysReadFields.has(name));
   }

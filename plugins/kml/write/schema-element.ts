@@ -35,10 +35,8 @@ export const toSchemaId = (layerName: string): string =>
 export function createLayerSchema(layer: TargetLayer): LayerSchema {
   const fields = layer.fields ?? [];
   const idType = layer.summary?.idType ?? null;
-  const idField = idType && {
-    name: uniqueName("fid", new Set(fields.map((field) => field.name))),
-    type: idType,
-  };
+  const taken = { has: (name: string) => fields.some((field) => field.name === name) };
+  const idField = idType && { name: uniqueName("fid", taken), type: idType };
   const titles = (layer.metadata?.columns ?? []).flatMap(({ column, title }) =>
     title === undefined ? [] : [[column, title] as const],
   );

@@ -64,6 +64,13 @@ export class TextBuffer {
     this.buffer[this.length++] = value;
   }
 
+  /** Appends a byte `count` times. */
+  fill(value: number, count: number): void {
+    this.reserve(count);
+    this.buffer.fill(value, this.length, this.length + count);
+    this.length += count;
+  }
+
   /** Inserts a byte at `at`. */
   insert(at: number, value: number): void {
     this.reserve(1);

@@ -157,7 +157,7 @@ export class XmlAttributes {
     if (this.encoded[index] === 1 || !this.window.valid) return this.value(index);
     const known = this.known?.attributes[index];
     if (known && known.keyword !== null) return known.keyword;
-    const { text } = this.allNames.find(this.window.bytes, this.from[index]!, this.to[index]!);
+    const text = this.allNames.keyword(this.window.bytes, this.from[index]!, this.to[index]!);
     if (known) known.keyword = text;
     return text;
   }

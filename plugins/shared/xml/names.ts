@@ -4,6 +4,8 @@ import { startsWithBytes } from "./bytes.js";
 
 /** Beyond this many names, the table is emptied: a file that uses values as names would fill the memory. */
 const maxNames = 1 << 14;
+/** With more names than this in the table, further values of attributes are not added. */
+const maxNamesWithKeywords = 4096;
 const bucketCount = 4096;
 
 /** Codes for the local names that a reader knows: `{ trk: 1, trkpt: 2 }`. All others have code 0. */
@@ -51,12 +53,28 @@ export class XmlNameTable {
 
   /** Returns the name `bytes[from … to]`. */
   find(bytes: Buffer, from: number, to: number): XmlName {
-    let hash = to - from;
-    for (let i = from; i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
-    const bucket = (hash ^ (hash >>> 12)) & (bucketCount - 1);
+    const bucket = bucketOf(bytes, from, to);
+    return this.known(bucket, bytes, from, to) ?? this.add(bucket, bytes, from, to);
+  }
+
+  /** Returns the text `bytes[from … to]` of a value that probably occurs often: one string for all, as far as there is room. */
+  keyword(bytes: Buffer, from: number, to: number): string {
+    const bucket = bucketOf(bytes, from, to);
+    const known = this.known(bucket, bytes, from, to);
+    if (known) return known.text;
+    return this.count < maxNamesWithKeywords
+      ? this.add(bucket, bytes, from, to).text
+      : bytes.toString("utf8", from, to);
+  }
+
+  private known(bucket: number, bytes: Buffer, from: number, to: number): XmlName | undefined {
     for (let name = this.buckets[bucket]; name; name = name.chain) {
       if (name.bytes.length === to - from && startsWithBytes(name.bytes, bytes, from)) return name;
     }
+    return undefined;
+  }
+
+  private add(bucket: number, bytes: Buffer, from: number, to: number): XmlName {
     if (this.count++ > maxNames) {
       this.buckets = new Array(bucketCount);
       this.count = 0;
@@ -66,6 +84,12 @@ export class XmlNameTable {
     this.buckets[bucket] = name;
     return name;
   }
+}
+
+function bucketOf(bytes: Buffer, from: number, to: number): number {
+  let hash = to - from;
+  for (let i = from; i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  return (hash ^ (hash >>> 12)) & (bucketCount - 1);
 }
 
 /** The namespace declarations in scope, from the outermost to the innermost element. */

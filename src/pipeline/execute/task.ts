@@ -15,6 +15,7 @@ import { buildStage } from "../../stages/build-stage.js";
 import { type FitPlan, fitBatch } from "../../stages/fit-to-writer.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import { countDropped } from "../write/rejects-file.js";
+import { collectGarbage } from "./collect-garbage.js";
 import { type Findings, HostContext } from "./host-context.js";
 
 /** A format and its options as plain data. Another thread imports `module` to get the format. */
@@ -173,6 +174,8 @@ interface StagePipeline {
 
 class OpenedTask implements Task {
   private dataset: Promise<Dataset> | undefined;
+  /** Whether there was a batch. */
+  private isUnderWay = false;
 
   constructor(
     private readonly spec: TaskSpec,
@@ -229,6 +232,8 @@ class OpenedTask implements Task {
       read += batch.length;
       if (spec.requestedFields?.length) for (const { name } of batch.fields) seen.add(name);
       if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
+      if (!this.isUnderWay) collectGarbage(batch.fields.length);
+      this.isUnderWay = true;
       const shaped = applyStages(stages, batch);
       if (shaped.length === 0) continue;
       withGeometry += countGeometries(shaped);

@@ -6,6 +6,7 @@ import type { TargetLayer } from "../../plugin/format.js";
 import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-to-writer.js";
 import type { StageSpec } from "../../stages/stage.js";
 import type { ConversionContext } from "../conversion-context.js";
+import { collectGarbage } from "../execute/collect-garbage.js";
 import { withFailedInput } from "../input/failed-input.js";
 import { coordinateAdvice } from "../input/layer-warnings.js";
 import type { OpenLayer } from "../input/open-inputs.js";
@@ -96,6 +97,7 @@ export async function planLayer(
   const isAppended = layer.inputs.some((open) => open.isExisting);
   const columnNames = commonColumnNames(layer);
   const metadata = mergeMetadata(conversion, layer, fitPlan);
+  if (fitPlan.fields) collectGarbage(fitPlan.fields.length);
   const parts = fitPlan.parts.map((part): PlannedPart => {
     const suffix = part.suffix === "" ? "" : `_${part.suffix}`;
     const partPath = capabilities.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
