@@ -6,6 +6,7 @@ import type { WriterOptions } from "./options.js";
 export function writerCapabilities({ geometry }: WriterOptions): WriterCapabilities {
   return {
     crs: geometry === "geojson" ? "wgs84" : "any",
+    continuousLongitudes: true,
     layers: "one",
     geometryTypes: geometry === "xy" ? ["Point"] : allGeometryTypes,
     nullGeometry: true,

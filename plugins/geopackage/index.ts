@@ -64,6 +64,7 @@ export default defineFormat({
     options: writeOptions,
     capabilities: () => ({
       crs: "any",
+      continuousLongitudes: true,
       layers: "many",
       metadata: ["title", "description", "documents", "columns"],
       normalizeLayerName: toTableName,

@@ -51,6 +51,7 @@ export default defineFormat({
     options: writeOptions,
     capabilities: () => ({
       crs: "any",
+      continuousLongitudes: true,
       layers: "many",
       normalizeLayerName: toTableName,
       geometryTypes: allGeometryTypes,

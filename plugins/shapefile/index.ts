@@ -74,6 +74,7 @@ export default defineFormat({
     options: writeOptions,
     capabilities: () => ({
       crs: "any",
+      continuousLongitudes: true,
       layers: "one",
       geometryTypes: ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"],
       families: [

@@ -12,6 +12,7 @@ export const featuresFormatId = "features";
 /** GeoJSON has no measures; everything else is kept. */
 const capabilities = {
   crs: "any",
+  continuousLongitudes: true,
   layers: "many",
   geometryTypes: allGeometryTypes,
   onePointLines: true,

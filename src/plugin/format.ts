@@ -146,6 +146,11 @@ export interface WriterCapabilities {
   readonly crs: "any" | "wgs84";
   /** The format cannot express longitudes beyond ±180° or latitudes beyond ±90°, even if the user keeps coordinates as is. */
   readonly degreesOnly?: boolean;
+  /**
+   * The format can hold longitudes up to ±360°, as features on both sides of the antimeridian have in many files. Absent:
+   * the host rejects such features.
+   */
+  readonly continuousLongitudes?: boolean;
   readonly layers: "one" | "many";
   /** Layer metadata that the format can hold. The rest is reported as lost (`metadata-left-out`). */
   readonly metadata?: readonly MetadataTerm[];

@@ -3,9 +3,14 @@
  *
  *   npm run conformance -- FOLDER     where FOLDER has conformance/compare.mjs and corpus/
  *
- * Of the kinds we read: at least 97 % agree, read more or are known differences, at most 5 % are known, none crashes. A known
- * difference whose reason begins with "reads more:" is one where ogr2ogr opens the file and gives less of it; one whose
- * reason begins with "newer:" is none for GDAL 3.13 and later, which read the file as we do.
+ * Of the kinds we read: at least 97 % agree, read more or are known differences, at most 4 % are known, none crashes. The
+ * reason of a known difference may begin with a word that says what it counts as:
+ *
+ * - "reads more:" ogr2ogr opens the file and gives less of it.
+ * - "newer:" GDAL 3.13 and later read the file as we do. Ignored there.
+ * - "LIBKML:" GDAL's LIBKML driver, which not every GDAL is built with, reads the file as we do. Ignored where it has it.
+ *
+ * Where GDAL's two KML drivers differ from us in different ways, a file has a reason for each.
  *
  * ogr2ogr writes nine decimals there, so we do too: rounding twice would make differences that are none.
  */
@@ -48,20 +53,28 @@ rmSync(scratch, { recursive: true });
 if (compared.error) throw compared.error;
 
 const known = JSON.parse(readFileSync(join(here, "known.json"), "utf8"));
-const readsMore = (row) =>
-  row.verdict === "read-more" || (row.verdict === "known" && known[row.name].startsWith("reads more:"));
-const { stdout: gdal } = spawnSync("ogr2ogr", ["--version"], { encoding: "utf8" });
-const [major, minor] = /(\d+)\.(\d+)/.exec(gdal).slice(1).map(Number);
+const gdal = (...args) => spawnSync("ogr2ogr", args, { encoding: "utf8" }).stdout;
+const [major, minor] = /(\d+)\.(\d+)/.exec(gdal("--version")).slice(1).map(Number);
 const isNew = major > 3 || (major === 3 && minor >= 13);
-const agreesWithNewer = (row) => !isNew && row.verdict === "known" && known[row.name].startsWith("newer:");
-const verdictOf = (row) => (readsMore(row) ? "read-more" : agreesWithNewer(row) ? "newer" : row.verdict);
+const kmlDriver = /\bLIBKML\b/.test(gdal("--formats")) ? "LIBKML" : "KML";
+const reasonOf = (name) => known[name]?.[kmlDriver] ?? known[name];
+const countsAs = {
+  "reads more:": "read-more",
+  ...(!isNew && { "newer:": "newer" }),
+  ...(kmlDriver === "KML" && { "LIBKML:": "LIBKML" }),
+};
+const verdictOf = (row) => {
+  if (row.verdict !== "known") return row.verdict;
+  const word = Object.keys(countsAs).find((start) => reasonOf(row.name).startsWith(start));
+  return countsAs[word] ?? "known";
+};
 
 for (const row of rows) if (row.verdict !== "agree") console.log(`${verdictOf(row).padEnd(9)} ${row.name}: ${row.why}`);
 
 /** Shares of the verdicts in per cent. */
 function shares(of) {
   const share = (...verdicts) => (100 * of.filter((row) => verdicts.includes(verdictOf(row))).length) / of.length;
-  return { good: share("agree", "newer", "read-more"), known: share("known"), crashed: share("crash") };
+  return { good: share("agree", "newer", "LIBKML", "read-more"), known: share("known"), crashed: share("crash") };
 }
 
 for (const kind of [...kinds, "all"]) {
@@ -72,6 +85,6 @@ for (const kind of [...kinds, "all"]) {
   );
 }
 const { good, known: expected, crashed } = shares(rows);
-const held = rows.length > 0 && good + expected >= 97 && expected <= 5 && crashed === 0;
-if (!held) console.log("below the target of 97 % agreeing, reading more or known, 5 % known, none crashing");
+const held = rows.length > 0 && good + expected >= 97 && expected <= 4 && crashed === 0;
+if (!held) console.log("below the target of 97 % agreeing, reading more or known, 4 % known, none crashing");
 process.exit(held ? 0 : 1);

@@ -1,5 +1,5 @@
 /** A request that speaks of coordinates, and tables in which none are found. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry } from "../support/command.js";
 import { convertFile } from "../support/host.js";
@@ -79,8 +79,52 @@ describe("columns that look like coordinates", () => {
     expect(geoferry([command, words]).stdout).not.toContain("look like coordinates");
   });
 
+  test.each([
+    ["WKT", '"POINT (8 47)"'],
+    ["WKB", "010100000000000000000020400000000000804740"],
+    ["GeoJSON", '"{""type"":""Point"",""coordinates"":[8,47]}"'],
+  ])("of %s in a column whose name says nothing are reported, with an option that works", async (_, cell) => {
+    const input = table("attribute.csv", `name,where\nBern,${cell}\n`);
+    const { notices } = await convertFile(input, scratch.path("attribute.geojson"), { overwrite: true });
+    expect(notices).toMatchObject([
+      {
+        code: "coordinates-left-out",
+        example: expect.stringMatching(/^"where" looks like geometries.*--in geometry=where/),
+      },
+    ]);
+    const read = scratch.path("read.geojsonl");
+    await convertFile(input, read, { readerOptions: { geometry: "where" }, overwrite: true });
+    expect(JSON.parse(readFileSync(read, "utf8")).geometry).toEqual({ type: "Point", coordinates: [8, 47] });
+    const { notices: none } = await convertFile(input, read, { readerOptions: { geometry: "none" }, overwrite: true });
+    expect(none).toEqual([]);
+  });
+
+  test("of long numbers and other JSON are none", async () => {
+    const input = table("other.csv", 'code,data\n010000000000000000000000000000000000000001,"{""type"":""a""}"\n');
+    expect((await convertFile(input, scratch.path("other.geojson"), {})).notices).toEqual([]);
+  });
+
   test("are reported by a conversion that keeps them as attributes", async () => {
     const { notices } = await convertFile(plane, scratch.path("left.geojson"), {});
     expect(notices).toMatchObject([{ code: "coordinates-left-out", example: expect.stringContaining("Lage A") }]);
+  });
+});
+
+describe("a table whose cells spaces divide", () => {
+  test("is read as one column, with a note whose option reads it", async () => {
+    const input = table("spaces.csv", "lat lon name\n47 8 Bern\n48 9 Ulm\n");
+    const output = scratch.path("spaces.geojsonl");
+    const { notices } = await convertFile(input, output, {});
+    expect(notices).toMatchObject([{ code: "one-column", example: expect.stringMatching(/3: --in delimiter=space/) }]);
+    await convertFile(input, output, { readerOptions: { delimiter: "space" }, overwrite: true });
+    expect(JSON.parse(readFileSync(output, "utf8").split("\n")[0]!)).toMatchObject({
+      properties: { name: "Bern" },
+      geometry: { type: "Point", coordinates: [8, 47] },
+    });
+  });
+
+  test("needs as many cells in each row", async () => {
+    const input = table("sentences.csv", "what was said\nnot so much\nnothing\nmany words in a row\n");
+    expect((await convertFile(input, scratch.path("sentences.geojson"), {})).notices).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** Chooses the geometry columns by options, names and content. */
 
-import { formatCoordinateOptions } from "../../../src/format-reader-option.js";
+import { formatCoordinateOptions, formatReaderOption } from "../../../src/format-reader-option.js";
 import type { Crs } from "../../../src/model/layer.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { cellFlags, type FormatRules, inferNumberFormat, NotationFlag } from "../columns/column-format.js";
@@ -17,6 +17,7 @@ import {
 } from "./coordinate-columns.js";
 import { NameStrength } from "./coordinate-names.js";
 import { isAngleText, parseCoordinate, stripUnit } from "./coordinate-text.js";
+import { isSurelyGeometry } from "./geometry-cell-parser.js";
 import {
   findColumn,
   type GeometryColumns,
@@ -257,10 +258,24 @@ export async function detectGeometry(
   // An empty geometry column is recognized by its name.
   const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(normalizeName(choice.names[c]!)));
   if (empty !== undefined && choice.samples.of(empty).every(isMissing)) return chosen({ kind: "text", column: empty });
+  const text = findGeometryText(choice);
+  if (text) notices.push(text);
   const candidates = await listCandidates(choice, judge, context);
-  const unreadable = candidates.length === 0 ? await findUnreadablePair(choice, judge) : null;
+  const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
   return { plan: { kind: "none" }, notices, candidates };
+}
+
+/** A column that holds geometries, although its name does not say so. */
+function findGeometryText({ names, samples }: TableSample): Notices[number] | null {
+  const column = [...names.keys()].find((each) => {
+    const values = samples.of(each).filter((text) => !isMissing(text));
+    return values.length > 0 && values.every(isSurelyGeometry);
+  });
+  if (column === undefined) return null;
+  const name = names[column]!;
+  const example = `"${name}" looks like geometries, and is an attribute: ${formatReaderOption("geometry", name)} reads them`;
+  return ["coordinates-left-out", undefined, example];
 }
 
 /** Columns with names of coordinates in which no row has a readable position. */

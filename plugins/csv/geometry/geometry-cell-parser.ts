@@ -151,16 +151,24 @@ export function namesSrid(bytes: Uint8Array, from: number, to: number): boolean 
   return (Number.parseInt(String.fromCharCode(bytes[high]!), 16) & 2) !== 0;
 }
 
+const wktStart =
+  /^(SRID\s*=\s*-?\d+\s*;\s*)?(MULTI|LINE|POINT|POLY|CIRCULAR|COMPOUND|CURVE|GEOMETRYC|TIN|TRIANGLE)[A-Z]*\s*(Z|M|ZM)?\s*(\(|EMPTY)/i;
+
+/** Byte order and type, from a point to a collection, in ISO's or PostGIS's codes (OGC 06-103r4, 8.2.8); a point is shortest. */
+const wkbStart =
+  /^(\\x)?(01(0[1-7]|e[9a-f]|d[1-7]|b[9a-f])(00|03|07|0b)00[02468ace]0|00[02468ace]000(00|03|07|0b)(0[1-7]|e[9a-f]|d[1-7]|b[9a-f]))[0-9a-f]{32}/i;
+
+/** As `looksLikeGeometry`, for a column whose name says nothing: its values can be nothing else. */
+export function isSurelyGeometry(text: string): boolean {
+  const start = text.slice(0, 200).trimStart();
+  const isGeoJson = /^\{\s*"/.test(start) && /"type"\s*:/.test(start) && /"(coordinates|geometries)"\s*:/.test(start);
+  return isGeoJson || wktStart.test(start) || wkbStart.test(start);
+}
+
 /** Whether a text looks like a geometry; does not check that it is well-formed. */
 export function looksLikeGeometry(text: string): boolean {
   const start = text.slice(0, 200).trimStart();
-  if (
-    /^(SRID\s*=\s*-?\d+\s*;\s*)?(MULTI|LINE|POINT|POLY|CIRCULAR|COMPOUND|CURVE|GEOMETRYC|TIN|TRIANGLE)[A-Z]*\s*(Z|M|ZM)?\s*(\(|EMPTY)/i.test(
-      start,
-    )
-  ) {
-    return true;
-  }
+  if (wktStart.test(start)) return true;
   if (/^\{\s*"/.test(start)) return /"(type|coordinates|geometries)"/.test(start);
   const hex = start.startsWith("\\x") ? start.slice(2) : start;
   return /^0[01]/.test(hex) && hex.length >= 18 && [...hex.slice(0, 64)].every((c) => isHex(c.charCodeAt(0)));

@@ -58,6 +58,14 @@ export function guessDelimiter(bytes: Uint8Array, whole: boolean): DelimiterGues
   return several.find((guess) => guess.share >= 0.9 * best)!;
 }
 
+const spaceByte = 32;
+
+/** Cells of each record if spaces delimited them, which is never guessed; 0 where records differ or have fewer than three. */
+export function countSpacedCells(bytes: Uint8Array, whole: boolean): number {
+  const { columns, share, records } = rateDelimiter(bytes, spaceByte, whole);
+  return records > 1 && columns > 2 && share >= 0.9 ? columns : 0;
+}
+
 /**
  * Whether numbers have a decimal comma: some cells require it and none has a point. Three digits after the comma may be
  * thousands and do not count. If the comma is the delimiter, only quoted cells could show it, and those are thousands

@@ -96,6 +96,7 @@ export function writerCapabilities(facts: DriverInfo): WriterCapabilities {
   const [maxBytes, allowedCharacter] = [maxFieldNameBytes[name], fieldNamePatterns[name]];
   return {
     crs: wgs84Drivers.has(name) ? "wgs84" : "any",
+    continuousLongitudes: !wgs84Drivers.has(name),
     layers: facts.layers && !singleLayerDrivers.has(name) ? "many" : "one",
     geometryTypes: geometryTypesOf(name),
     ...(singleGeometryTypeDrivers.has(name) ? { families: geometryFamilies } : {}),

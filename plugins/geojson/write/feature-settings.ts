@@ -23,6 +23,7 @@ export function featureSettings(layer: TargetLayer, options: SharedOptions) {
 /** Both formats hold everything except measures and bytes, for which JSON has no value. */
 export const writerCapabilities: WriterCapabilities = {
   crs: "wgs84",
+  continuousLongitudes: true,
   layers: "one",
   geometryTypes: allGeometryTypes,
   nullGeometry: true,

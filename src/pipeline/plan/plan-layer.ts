@@ -75,7 +75,7 @@ export async function planLayer(
   for (const openLayer of layer.inputs) {
     const grids = reprojectionGrids(conversion, openLayer);
     const stagePlan = await withFailedInput(openLayer.address, () =>
-      planStages(openLayer, request, target, reportBuilder, grids),
+      planStages(openLayer, request, target, reportBuilder, grids, capabilities.continuousLongitudes === true),
     );
     inputs.push({
       openLayer,

@@ -49,6 +49,7 @@ export async function planStages(
   target: Crs | null,
   reportBuilder: ReportBuilder,
   grids: ReprojectionGrids,
+  continuousLongitudes: boolean,
 ): Promise<StagePlan> {
   if (open.isExisting) return { stages: [], crs: target ?? open.layer.crs, isCrsAssumed: false };
   const stages: StageSpec[] = [];
@@ -60,7 +61,7 @@ export async function planStages(
   if (request.cast) add("cast", { map: request.cast });
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
-  const crs = await planCrs(open, request, target, reportBuilder, grids, add);
+  const crs = await planCrs(open, request, target, reportBuilder, grids, continuousLongitudes, add);
   if (request.makeValid) {
     // A geometry with a degenerate part cannot be repaired.
     add("drop-degenerate", { shortLines: false });
@@ -87,6 +88,7 @@ async function planCrs(
   target: Crs | null,
   reportBuilder: ReportBuilder,
   grids: ReprojectionGrids,
+  continuousLongitudes: boolean,
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<StagePlan, "crs" | "isCrsAssumed">> {
   const sourceCrs =
@@ -126,7 +128,8 @@ async function planCrs(
   if (!untouched) add("reproject", { operation: await shareGrids(operation) });
   if (sourceCrs !== null || !untouched) {
     const stated = request.sourceCrs !== undefined;
-    add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite", ...(stated && { stated }) });
+    const mode = isWgs84(target) ? "wgs84" : "finite";
+    add("check-coordinates", { mode, continuousLongitudes, ...(stated && { stated }) });
   }
   return { crs: target, isCrsAssumed: sourceCrs === null };
 }

@@ -16,12 +16,16 @@ export interface CheckCoordinatesSettings {
   readonly mode: "wgs84" | "assumed" | "finite";
   /** Name of the source, for `assumed`. */
   readonly source?: string;
+  /** In the mode `wgs84`: features on both sides of the antimeridian may have longitudes up to ±360°. */
+  readonly continuousLongitudes?: boolean;
 }
 
 interface Range {
   readonly maxX: number;
   readonly maxY: number;
 }
+/** Of features on both sides of the antimeridian, where the target has room for their longitudes. */
+const continuousRange: Range = { maxX: 360, maxY: 90 };
 const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
   wgs84: { maxX: 180, maxY: 90 },
   assumed: { maxX: 180, maxY: 90 },
@@ -108,10 +112,10 @@ function antimeridianShift({ west, east, maxAbsLatitude }: LongitudeSpan): -360 
   return east <= -180 + coordinateToleranceDegrees && west >= -360 ? 360 : 0;
 }
 
-/** Advice for a geometry that crosses the antimeridian with continuous longitudes. */
+/** Advice for a feature that crosses the antimeridian, if the target cannot hold continuous longitudes. */
 function antimeridianAdvice({ west, east }: LongitudeSpan): string {
   if (!(west >= -360 && east <= 360)) return "";
-  return "; the feature lies on both sides of the antimeridian: --no-reproject carries it as it is, and into GeoJSON --out antimeridian=cut cuts it there";
+  return "; the feature lies on both sides of the antimeridian: convert it to GeoJSON with --out antimeridian=cut, which cuts it there, and convert the result";
 }
 
 /** Checks rows one by one, and collects positions that are nearly in range. */
@@ -161,6 +165,17 @@ class RowChecker {
     return null;
   }
 
+  /** What `revert` goes back to. */
+  mark(): readonly [snaps: number, fixes: number] {
+    return [this.snapCount, this.fixes.length];
+  }
+
+  /** Forgets the positions snapped since `mark`. */
+  revert([snaps, fixes]: readonly [snaps: number, fixes: number]): void {
+    this.snapCount = snaps;
+    this.fixes.length = fixes;
+  }
+
   /** Shifts all longitudes of a row. */
   shiftLongitudes(column: GeometryColumn, row: number, degrees: number): void {
     const [from, to] = positionRange(column, row);
@@ -202,7 +217,8 @@ function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageConte
  * geometry of several parts those with positions that are not finite are left out (loss `non-finite-part`). Positions
  * at most 1e-6 degrees beyond are put on the edge and counted in the notice `snapped`. In the mode `wgs84` a geometry all
  * of whose longitudes lie between 180° and 360°, or −360° and −180°, is turned by 360° (notice `longitude-turned`). One
- * that lies on both sides is rejected: its longitudes turned one by one would lead it around the earth.
+ * that lies on both sides keeps its longitudes with `continuousLongitudes` (notice `longitude-continued`) and is rejected
+ * without: its longitudes turned one by one would lead it around the earth.
  * @throws crs-missing in the mode `assumed`
  */
 export function build(settings: Settings, context: StageContext): Stage {
@@ -210,6 +226,7 @@ export function build(settings: Settings, context: StageContext): Stage {
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
   const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
+  const keepsContinuous = mode === "wgs84" && booleanSetting(settings, "continuousLongitudes");
   const remedy = booleanSetting(settings, "untouched")
     ? "omit --no-reproject"
     : mode === "assumed" || booleanSetting(settings, "stated")
@@ -221,9 +238,11 @@ export function build(settings: Settings, context: StageContext): Stage {
       const batch = dropNonFiniteParts(given, new RowChecker(range, remedy), context);
       const check = new RowChecker(range, remedy);
       const faults = new Map<number, CoordinateFault>();
+      const continuous = new RowChecker(continuousRange, remedy);
       let turned = 0;
+      let continued = 0;
       for (let row = 0; row < batch.length; row++) {
-        const snaps = check.snapCount;
+        const mark = check.mark();
         const found = check.findFault(batch.geometry, row);
         if (!found) continue;
         if (mode === "assumed" && found.code === "out-of-range") {
@@ -231,7 +250,7 @@ export function build(settings: Settings, context: StageContext): Stage {
           const { position } = found;
           throw createError("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
         }
-        check.snapCount = snaps;
+        check.revert(mark);
         const isLongitude =
           found.position !== undefined && Math.abs(found.position[1]) <= 90 + coordinateToleranceDegrees;
         const span = isLongitude ? longitudeSpan(batch.geometry, row) : null;
@@ -239,9 +258,17 @@ export function build(settings: Settings, context: StageContext): Stage {
         if (degrees !== 0) {
           check.shiftLongitudes(batch.geometry, row, degrees);
           turned++;
-        } else
+        } else if (keepsContinuous && span !== null && continuous.findFault(batch.geometry, row) === null) continued++;
+        else
           faults.set(row, span === null ? found : { ...found, reason: `${found.reason}${antimeridianAdvice(span)}` });
       }
+      if (continued > 0)
+        context.reportNotice(
+          "longitude-continued",
+          undefined,
+          "features on both sides of the antimeridian keep longitudes beyond ±180°, unless --out antimeridian=cut cuts them (GeoJSON)",
+          continued,
+        );
       if (check.snapCount + turned === 0) return rejectGeometries(batch, faults, context);
       if (check.snapCount > 0)
         context.reportNotice(

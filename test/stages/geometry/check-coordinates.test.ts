@@ -37,7 +37,7 @@ describe("check-coordinates", () => {
       ["out-of-range", 6],
     ]);
     expect(heard.rejects[0]!.reason).toContain("longitude 361.5 is beyond ±180°");
-    expect(heard.rejects[4]!.reason).toContain("--no-reproject carries it as it is");
+    expect(heard.rejects[4]!.reason).toContain("--out antimeridian=cut, which cuts it there");
     expect(heard.rejects[1]!.reason).toContain("--swap-xy");
     expect(heard.rejects[0]!.feature?.geometry).toEqual(point(361.5, 10));
   });
@@ -70,9 +70,50 @@ describe("check-coordinates", () => {
     ]);
     expect(heard.notices).toMatchObject([{ code: "longitude-turned", count: 4 }]);
     // Turned one by one its positions would lead around the earth.
-    expect(heard.rejects[0]!.reason).toMatch(/longitude 190 .*both sides of the antimeridian: --no-reproject/);
+    expect(heard.rejects[0]!.reason).toMatch(/longitude 190 .*both sides of the antimeridian: convert it to GeoJSON/);
     expect(heard.rejects).toHaveLength(2);
     expect(given.geometry.xy[0]).toBe(200);
+  });
+
+  test("keeps longitudes that go on beyond the antimeridian where the target has room for them", async () => {
+    const line = (...longitudes: number[]): Geometry => ({
+      type: "LineString",
+      coordinates: longitudes.map((longitude, k) => [longitude, k]),
+    });
+    const geometries: Geometry[] = [
+      line(170, 190),
+      line(-179, -180.0033),
+      {
+        type: "MultiPoint",
+        coordinates: [
+          [-180.00000000000006, 1],
+          [181, 1],
+        ],
+      },
+      line(350, 361),
+      {
+        type: "LineString",
+        coordinates: [
+          [170, 0],
+          [190, 91],
+        ],
+      },
+      {
+        type: "LineString",
+        coordinates: [
+          [170, 0, 0],
+          [190, 1, Number.POSITIVE_INFINITY],
+        ],
+      },
+    ];
+    const { batch, heard } = await applyStage(
+      "check-coordinates",
+      { mode: "wgs84", continuousLongitudes: true },
+      batchOf(geometries),
+    );
+    expect([...batch.features()].map((feature) => feature.geometry)).toEqual(geometries.slice(0, 3));
+    expect(heard.notices).toMatchObject([{ code: "longitude-continued", count: 3 }]);
+    expect(heard.rejects.map((reject) => reject.place.record)).toEqual([4, 5, 6]);
   });
 
   test("snaps 1e-6 beyond and counts it, without touching the batch it was given", async () => {
