@@ -9,6 +9,7 @@ import { respondToClientError } from "./http/client-errors.js";
 import { installErrorHandler, sendProblem, toProblem } from "./http/error-handler.js";
 import { registerOpenApi, serveOpenApi } from "./http/openapi.js";
 import { serializePipelinedRequests } from "./http/pipelining.js";
+import { problem } from "./http/problems.js";
 import { basePath, stripBasePath, stripTrailingSlash } from "./http/public-url.js";
 import { trackRouteMethods } from "./http/route-methods.js";
 import { hstsHeaders } from "./http/strict-transport.js";
@@ -53,6 +54,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   installErrorHandler(app);
   // Each plugin registers parsers only for the content types it accepts.
   app.removeAllContentTypeParsers();
+  // Node.js drops headers beyond 2000 without an error, such as an If-Match or what a proxy appends; `headerBytes` limits
+  // them.
+  app.server.maxHeadersCount = 0;
   const connectionLimiter = new ConnectionLimiter(settings);
   if (dependencies.onConnectionClosed) connectionLimiter.onClosed = dependencies.onConnectionClosed;
   serializePipelinedRequests(app.server);
@@ -80,6 +84,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const transport = hstsHeaders(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", ...transport(request) });
+    rejectSeveralHosts(request.raw.rawHeaders);
   });
   registerOpenApi(app, { publicUrl });
   app.register(registerTokenEndpoint, { store, settings, publicUrl, now });
@@ -88,6 +93,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.register(async (scope) => serveOpenApi(scope));
   app.register(pages.register);
   return app;
+}
+
+/** RFC 9112, 3.2; Node.js takes the first one, and a proxy may have taken another. */
+function rejectSeveralHosts(headers: readonly string[]): void {
+  let hosts = 0;
+  for (let i = 0; i < headers.length; i += 2) if (/^host$/i.test(headers[i]!)) hosts++;
+  if (hosts > 1) throw problem("bad-header", { name: "Host", reason: "it is there more than once" });
 }
 
 function serverOptions(dependencies: AppDependencies, settings: Settings, path: string): FastifyServerOptions {

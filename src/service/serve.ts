@@ -142,11 +142,18 @@ function resolveSpoolFolder({ store, spoolFolder }: ServiceOptions): string {
   return folder;
 }
 
+/**
+ * Connections that the kernel holds until the process accepts them, up to its own limit (`somaxconn`). Beyond it, the
+ * kernel drops attempts to connect, and a client repeats its own after 1, 3, 7 … s. With the 511 of Node.js, a crowd of
+ * others makes that happen to probes.
+ */
+const backlog = 4096;
+
 /** @returns the origin, as reachable from this machine */
 async function listen(app: FastifyInstance, { host, port, tls }: ServiceOptions): Promise<string> {
   await app.ready();
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, backlog });
   } catch (error) {
     throw toListenError(error, host, port);
   }

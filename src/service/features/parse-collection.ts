@@ -5,6 +5,7 @@
  * concurrently.
  */
 
+import { maxFeaturesPerRequest } from "../../remote/wire.js";
 import { canonicalGeometryEnd } from "../json/canonical-geometry.js";
 import { canonicalObjectEnd, canonicalStringEnd, createNameCache, type NameCache } from "../json/canonical-json.js";
 import {
@@ -61,6 +62,8 @@ const geometryPrefix = '{"type":"Feature","geometry":';
 const propertiesPrefix = ',"properties":';
 const idPrefix = ',"id":';
 
+const surplusFeature = new UnparsedFeature("null");
+
 class CollectionParser {
   private at = 0;
   private readonly names: NameCache = createNameCache();
@@ -109,12 +112,19 @@ class CollectionParser {
     if (this.accept(closeBracket)) return features;
     do {
       this.skipBlanks();
-      const feature = this.feature();
+      const feature = features.length < maxFeaturesPerRequest ? this.feature() : this.skipSurplusFeature();
       if (feature === undefined) return undefined;
       features.push(feature);
       if (this.timeSlice.isOverAfter(features.length)) await this.timeSlice.yield();
     } while (this.accept(comma));
     return this.accept(closeBracket) ? features : undefined;
+  }
+
+  /** A request with more features than one may have is refused, and only their number counts. */
+  private skipSurplusFeature(): UnparsedFeature | undefined {
+    const start = this.at;
+    this.at = valueEnd(this.text, start);
+    return this.at > start ? surplusFeature : undefined;
   }
 
   /** Returns undefined if the text is not JSON. */

@@ -1,16 +1,16 @@
 /** Routes for maps themselves, an extension of the Map Features Service Interface. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Static, Type } from "typebox";
-import { nilId, pageSize, type WireMap, type WireMaps } from "../../remote/wire.js";
+import { pageSize, type WireMap, type WireMaps } from "../../remote/wire.js";
 import { ownerDisplayName } from "../auth/accounts.js";
 import { getBearer, getRequestMap } from "../auth/api-authorization.js";
 import { IdSchema, MapParams, PageQuery } from "../features/schemas.js";
 import { problem } from "../http/problems.js";
 import { baseUrl } from "../http/public-url.js";
 import { routeSchema } from "../http/route-schema.js";
-import { isUuid } from "../identifiers/uuid.js";
 import type { MapListRequest, Store, StoredMap } from "../store/contract.js";
 import { type AuditContext, changeMap, createMap, deleteMap } from "./map-changes.js";
+import { decodeMapCursor, encodeMapCursor } from "./map-cursor.js";
 
 export interface MapRouteOptions {
   readonly store: Store;
@@ -82,21 +82,15 @@ const toWireMap = (map: MapDetails, reader: string): WireMap => ({
   created: new Date(map.created).toISOString(),
 });
 
-/** A position in the list that stays valid if the map is deleted. */
-const encodeMapCursor = ({ name, id }: StoredMap): string => Buffer.from(`${id}${name}`).toString("base64url");
-const uuidLength = nilId.length;
-
 function decodeMapStart(
   { page, after }: Static<typeof MapQuery>,
   size: number,
 ): Pick<MapListRequest, "skip" | "after"> {
   if (after === undefined) return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER) };
   if (page !== undefined) throw problem("bad-query", { reason: "page and after exclude each other" });
-  const place = Buffer.from(after, "base64url").toString();
-  const [id, name] = [place.slice(0, uuidLength), place.slice(uuidLength)];
-  if (!isUuid(id) || name.includes("\0"))
-    throw problem("bad-query", { reason: "after is not a value from a Link header" });
-  return { after: { id, name } };
+  const position = decodeMapCursor(after);
+  if (position === null) throw problem("bad-query", { reason: "after is not a value from a Link header" });
+  return { after: position };
 }
 
 export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptions): void {

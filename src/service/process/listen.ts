@@ -48,7 +48,9 @@ export function readCertificate(files: TlsFiles, now: number): SecureContextOpti
     }
   });
   try {
-    const { validTo } = new X509Certificate(cert!);
+    const { validFrom, validTo } = new X509Certificate(cert!);
+    if (Date.parse(validFrom) > now)
+      throw createError("certificate-invalid", { file: files.cert, reason: `it is not valid before ${validFrom}` });
     if (Date.parse(validTo) < now)
       throw createError("certificate-invalid", { file: files.cert, reason: `it expired on ${validTo}` });
     createSecureContext({ cert, key, minVersion: "TLSv1.2" });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { parseCollection, UnparsedFeature, ValidFeature } from "../../../src/service/features/parse-collection.js";
 import { validateFeature } from "../../../src/service/features/validate-feature.js";
 import { defaultSettings } from "../../../src/service/settings.js";
@@ -202,4 +202,25 @@ test("any features are parsed to the same as with JSON.parse and JSON.stringify"
     { numRuns: 1000 },
   );
   expect(taken).toBeGreaterThan(100);
+});
+
+test.each(["1", "{}", '{"type":"Feature"}'])(
+  "of 20,000 times %s none beyond the limit of a request is parsed",
+  async (text) => {
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      const collection = await parseCollection(`{"features":[${Array(20_000).fill(text).join(",")}]}`, defaultSettings);
+      expect((collection as { features: unknown[] }).features.length).toBe(20_000);
+      // Names of members and features.
+      expect(parse.mock.calls.length).toBeLessThan(1100);
+    } finally {
+      parse.mockRestore();
+    }
+  },
+);
+
+test("what is no JSON beyond the limit of a request is an error", async () => {
+  const ones = Array(2000).fill("1").join(",");
+  await expect(parseCollection(`{"features":[${ones},]}`, defaultSettings)).rejects.toThrow(SyntaxError);
+  await expect(parseCollection(`{"features":[${ones},`, defaultSettings)).rejects.toThrow(SyntaxError);
 });

@@ -72,6 +72,16 @@ describe("connections with invalid input", () => {
         expect(problemOf(await sendRawBytes(service().app, bytes))).toBe("bad-request");
       });
 
+      test("are rejected with several Host headers, and read to the last one of 2,100 headers", async () => {
+        const hosts = ["Host: localhost", "host: example.org"];
+        const refused = await send("GET /healthz HTTP/1.1", ...hosts, "Connection: close", "", "");
+        expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+        expect(refused).toContain('"code":"bad-header"');
+        const many = Array(2100).fill("X:");
+        const head = [`GET ${service().path} HTTP/1.1`, "Host: localhost", "Connection: close"];
+        expect(await send(...head, ...many, authorization(), "", "")).toMatch(/^HTTP\/1\.1 200 /);
+      });
+
       test("gets a response and is closed if its body is too long by its headers", async () => {
         const head = [`POST ${service().path} HTTP/1.1`, "Host: localhost", authorization()];
         const answer = await send(...head, "Content-Type: application/json", "Content-Length: 99999999999", "", "{");

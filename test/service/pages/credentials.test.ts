@@ -145,3 +145,26 @@ test("guessing the current password on the profile page is limited like signing 
   expect(answer.statusCode).toBe(429);
   expect(answer.headers["retry-after"]).toBe("900");
 });
+
+test("an account has 200 credentials at most, and the profile shows 50 revoked ones", async () => {
+  const { owner, store, account, credential, clock } = await openCredential();
+  const add = (n: number, revoked: number | null) => {
+    const id = `0190a0e0-0000-7000-9000-${String(n).padStart(12, "0")}`;
+    const facts = { id, name: `number ${n}`, clientId: `gfc_${n}`, created: clock.now - n, lastUsed: null, revoked };
+    return store.addCredential({ ...credential, ...facts, secretHash: new Uint8Array(32) });
+  };
+  for (let n = 1; n < 200; n++) await add(n, null);
+  for (let n = 200; n < 300; n++) {
+    await add(n, null);
+    await store.revokeCredential({
+      account: account.id,
+      credential: `0190a0e0-0000-7000-9000-${String(n).padStart(12, "0")}`,
+      now: clock.now,
+    });
+  }
+  await owner.get("/profile");
+  expect(owner.page.match(/<li><bdi>number \d+<\/bdi> <code>/g)?.length).toBe(50);
+  const refused = await owner.post("/profile/credentials", { name: "one more" });
+  expect(refused.statusCode).toBe(422);
+  expect(visibleText(refused.body)).toContain("There are 200 credentials: revoke one that is not needed any more");
+});

@@ -260,3 +260,33 @@ describe("the features for the map's script", () => {
     expect((await owner.get(`/api/v1/maps/${id}/features`)).statusCode).toBe(401);
   });
 });
+
+test("the list shows 200 maps at a time, however many others have made", { timeout: 60_000 }, async () => {
+  const { owner, eve, store } = await openMap();
+  const [ada, stranger] = ["ada@example.org", "eve@example.org"].map(async (email) => {
+    const accounts = await store.accounts();
+    return accounts.find((account) => account.email === email)!.id;
+  });
+  const uuid = (n: number) => `0190a0e0-0000-7000-9000-${String(n).padStart(12, "0")}`;
+  for (let n = 0; n < 450; n++) {
+    const isOwn = n % 2 === 0;
+    const map = { name: `Map ${String(n).padStart(3, "0")}`, private: isOwn, created: 0 };
+    await store.addMap({ id: uuid(n), owner: (await (isOwn ? ada : stranger))!, ...map });
+  }
+  const rows = (page: string) =>
+    [...page.matchAll(/<th scope="row"><a href="(\/maps\/[\da-f-]{36})"/g)].map(([, at]) => at!);
+  const seen: string[] = [];
+  let page = (await owner.get("/maps")).body;
+  for (const what of ["your maps", "maps of others", "nothing"]) {
+    for (;;) {
+      expect(rows(page).length).toBeLessThanOrEqual(400);
+      seen.push(...rows(page));
+      const next = new RegExp(`<a href="([^"]+)">More of ${what}</a>`).exec(page)?.[1];
+      if (next === undefined) break;
+      page = (await owner.get(next.replaceAll("&amp;", "&"))).body;
+    }
+  }
+  expect(new Set(seen).size).toBe(451);
+  // A text that is no cursor counts as none.
+  expect(rows((await eve.get("/maps?own=AAAA")).body).length).toBe(200);
+});

@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, test, vi } from "vitest";
+import { readCertificate } from "../../../src/service/process/listen.js";
 import { geoferry, hasProgram } from "../../support/command.js";
 import {
   admin,
@@ -155,6 +156,24 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
     service.process.kill("SIGHUP");
     await expect.poll(() => service.stderr, { timeout: 60_000 }).toContain("the old certificate stays in use");
     expect(await shown(service.url)).toBe("second");
+    expect(await service.end()).toBe(0);
+  });
+
+  test("refuses a certificate that is not valid yet", () => {
+    certify("later");
+    const day = 86_400_000;
+    expect(() => readCertificate({ cert, key }, Date.now() - day)).toThrow("it is not valid before");
+    expect(() => readCertificate({ cert, key }, Date.now() + 10 * day)).toThrow("it was valid until");
+    expect(readCertificate({ cert, key }, Date.now())).toMatchObject({ minVersion: "TLSv1.2" });
+  });
+
+  test.skipIf(!hasProgram("ss"))("has room for thousands of connections that wait to be accepted", async () => {
+    const service = await ServiceProcess.start(["--data", folder.data(), "--port", "0"]);
+    const { port } = new URL(service.url);
+    const { stdout } = spawnSync("ss", ["-ltnH", `sport = :${port}`], { encoding: "utf8" });
+    // The kernel's own limit, of which Linux has 4096 by default.
+    const most = Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));
+    expect(Number(stdout.trim().split(/\s+/)[2])).toBe(Math.min(4096, most));
     expect(await service.end()).toBe(0);
   });
 

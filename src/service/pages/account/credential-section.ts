@@ -41,10 +41,15 @@ function renderActiveCredentials(credentials: readonly Credential[]): Html {
 <tbody>${rows}</tbody></table>`;
 }
 
+/** Revoked credentials that are shown, the newest first. */
+const maxRevokedRows = 50;
+
 function renderRevokedCredentials(credentials: readonly Credential[]): Html {
-  const items = credentials.map(
-    ({ name, clientId, revoked }) =>
-      html`<li>${isolateName(name)} <code>${clientId}</code>, revoked ${formatTime(revoked!)}</li>`,
-  );
+  const items = credentials
+    .slice(0, maxRevokedRows)
+    .map(
+      ({ name, clientId, revoked }) =>
+        html`<li>${isolateName(name)} <code>${clientId}</code>, revoked ${formatTime(revoked!)}</li>`,
+    );
   return html`<details><summary>Revoked (${credentials.length})</summary><ul>${items}</ul></details>`;
 }

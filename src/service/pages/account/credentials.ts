@@ -16,10 +16,18 @@ export const credentialRoutes: readonly PageRoute[] = [
   { method: "POST", url: "/profile/credentials/:id/revoke", handle: revokeCredential },
 ];
 
+/** Credentials of an account that are not revoked: the profile shows all of them. */
+const maxActiveCredentials = 200;
+
 async function createCredential(context: SignedInContext): Promise<HtmlPage | PageRedirect> {
   const { services, user, now, address } = context;
   const { name, errors } = readName(context.form, "credential");
   if (errors.size > 0) return renderProfilePage(context, { name, errors });
+  const active = (await services.store.credentials(user.account)).filter(({ revoked }) => revoked === null);
+  if (active.length >= maxActiveCredentials) {
+    const message = `There are ${maxActiveCredentials} credentials: revoke one that is not needed any more`;
+    return renderProfilePage(context, { name, errors: new Map([["name", message]]) });
+  }
   const details = { account: user.account, name, now, address };
   const { credential, clientSecret } = await makeCredential(services.store, details);
   const notice = { kind: "credential", name, clientId: credential.clientId, clientSecret } as const;

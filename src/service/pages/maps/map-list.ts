@@ -1,6 +1,7 @@
 /** The maps that the user can read, and a form to create one. */
 import { ownerDisplayName } from "../../auth/accounts.js";
 import { createMap as makeMap } from "../../maps/map-changes.js";
+import { decodeMapCursor, encodeMapCursor } from "../../maps/map-cursor.js";
 import type { StoredMap } from "../../store/contract.js";
 import {
   auditContextOf,
@@ -21,17 +22,22 @@ export const mapListRoutes: readonly PageRoute[] = [
   { method: "POST", url: "/maps", handle: createMap },
 ];
 
+/** Rows of each table: any account can make any number of maps that all others see. */
+const maxRows = 200;
+
 async function renderMapList(context: SignedInContext, name: string, errors: FieldErrors): Promise<HtmlPage> {
   const { account } = context.user;
-  const maps = await context.services.store.maps({ account, readable: true });
-  const own = maps.filter(({ owner }) => owner === account);
-  const others = maps.filter(({ owner }) => owner !== account);
+  const own = await readRows(context, "own", false);
+  const readable = await readRows(context, "others", true);
+  const others = readable.maps.filter(({ owner }) => owner !== account);
+  const hasOthers = others.length > 0 || readable.next !== null;
   const body = html`${renderErrorSummary(errors)}
 <h1>Maps</h1>
 <section aria-labelledby="own"><h2 id="own">Your maps</h2>
-${own.length > 0 ? renderMapTable(own, "Readable by", describeReaders) : html`<p class="quiet">There are none yet. Create the first one below.</p>`}
+${own.maps.length > 0 ? renderMapTable(own.maps, "Readable by", describeReaders) : html`<p class="quiet">There are none yet. Create the first one below.</p>`}
+${renderNextLink(own.next, "your maps")}
 </section>
-${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${renderMapTable(others, "Owner", (map) => isolateName(ownerDisplayName(map)))}</section>`}
+${hasOthers && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${others.length > 0 && renderMapTable(others, "Owner", (map) => isolateName(ownerDisplayName(map)))}${renderNextLink(readable.next, "maps of others")}</section>`}
 <section aria-labelledby="new"><h2 id="new">New map</h2>
 <form method="post" action="/maps" class="stack" novalidate>
   ${context.formToken()}
@@ -41,6 +47,25 @@ ${others.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Ma
 </form></section>`;
   return { kind: "page", status: errors.size > 0 ? 422 : 200, title: pageTitle("Maps", errors), body };
 }
+
+/** Reads the rows after the cursor in the query parameter, and the address of the following ones. */
+async function readRows(
+  { services, user, query }: SignedInContext,
+  parameter: string,
+  readable: boolean,
+): Promise<{ readonly maps: readonly StoredMap[]; readonly next: string | null }> {
+  const after = decodeMapCursor(query.get(parameter) ?? "");
+  const request = { account: user.account, readable, size: maxRows + 1, ...(after && { after }) };
+  const found = await services.store.maps(request);
+  const maps = found.slice(0, maxRows);
+  if (found.length <= maxRows) return { maps, next: null };
+  const following = new URLSearchParams(query);
+  following.set(parameter, encodeMapCursor(maps.at(-1)!));
+  return { maps, next: `/maps?${following}` };
+}
+
+const renderNextLink = (next: string | null, what: string): Html | false =>
+  next !== null && html`<p><a href="${next}">More of ${what}</a></p>`;
 
 function renderMapTable(maps: readonly StoredMap[], label: string, fact: (map: StoredMap) => Html | string): Html {
   const rows = maps.map(
