@@ -53,12 +53,16 @@ function validateReaderOrWriter(half: unknown, member: "reader" | "writer"): str
   return null;
 }
 
+const archiveMembers = ["extensions", "findMain", "isLinked", "mainName"];
+
 function validateArchive(archive: unknown, extensions: unknown): string | null {
   if (!isObject(archive)) return "archive must be an object, or be left out";
   const flaw = validateExtensions(archive.extensions, "archive.extensions", 1);
   if (flaw !== null) return flaw;
   const foreign = (archive.extensions as unknown[]).find((each) => !(extensions as unknown[]).includes(each));
   if (foreign !== undefined) return `archive.extensions has "${String(foreign)}", which is not among its extensions`;
+  const unknown = Object.keys(archive).find((name) => !archiveMembers.includes(name));
+  if (unknown !== undefined) return `archive.${unknown} is unknown; an archive has ${archiveMembers.join(", ")}`;
   if (archive.findMain !== undefined && !isFunction(archive.findMain))
     return "archive.findMain must be a function, or be left out";
   if (archive.mainName !== undefined && !(isText(archive.mainName) && !/[/\\]/.test(archive.mainName))) {

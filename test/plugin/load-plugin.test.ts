@@ -147,6 +147,10 @@ describe("a plugin is refused", () => {
       "archive.findMain must be a function",
     ],
     [
+      `export default { ...${good()}, archive: { extensions: ["x"], main: () => "doc.x" } }`,
+      "archive.main is unknown; an archive has extensions, findMain, isLinked, mainName",
+    ],
+    [
       `export default { ...${good()}, archive: { extensions: ["x"], mainName: "../doc" } }`,
       "archive.mainName must be the name of a file",
     ],
