@@ -222,6 +222,7 @@ os._exit(0)
     expect(check).toMatchObject({ ok: true, results: { PROBLEMS: 5 } });
     expect(missing.ok).toBe(false);
     expect(JSON.stringify(missing)).toContain("there is no such file or folder");
-    expect(layer).toEqual({ valid: true, crs: "EPSG:3857", features: 3 });
+    // Two points, one feature without a geometry, and the one at the poles that is kept without its geometry.
+    expect(layer).toEqual({ valid: true, crs: "EPSG:3857", features: 4 });
   });
 });

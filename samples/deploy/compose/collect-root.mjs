@@ -1,8 +1,9 @@
-// Copies into a folder what an image needs to run geoferry: Node with its shared libraries, and /opt/geoferry.
+// Collects what an image needs to run geoferry: /root-folder has Node with its shared libraries and /opt/geoferry; the
+// user of the image owns what is in /owned and /owned-temporary.
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const target = process.argv[2];
+const target = "/root-folder";
 const copy = (path) => {
   mkdirSync(dirname(join(target, path)), { recursive: true });
   cpSync(path, join(target, path), { recursive: true, dereference: !path.startsWith("/opt") });
@@ -22,4 +23,6 @@ chmodSync(command, 0o755);
 mkdirSync(join(target, "etc"), { recursive: true });
 writeFileSync(join(target, "etc/passwd"), "geoferry:x:1000:1000::/data:/usr/sbin/nologin\n");
 writeFileSync(join(target, "etc/group"), "geoferry:x:1000:\n");
-for (const name of ["data", "tmp"]) mkdirSync(join(target, name), { recursive: true });
+mkdirSync("/owned/data", { recursive: true, mode: 0o700 });
+mkdirSync("/owned-temporary/tmp", { recursive: true });
+chmodSync("/owned-temporary/tmp", 0o1777);

@@ -35,4 +35,5 @@ if __name__ == "__main__":
     for loss in losses:
         print(f"lost: {loss['code']} {loss.get('field', '')} ({loss['count']} times): {loss['example']}")
     if summary["rejected"]:
-        print(f"{summary['rejected']} rejected, with the reasons in {summary['rejects']}")
+        dropped = summary["rejected"] - summary["kept"]
+        print(f"{dropped} rejected, {summary['kept']} kept without geometry, with the reasons in {summary['rejects']}")

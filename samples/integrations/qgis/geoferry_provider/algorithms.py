@@ -73,12 +73,17 @@ class ConvertAlgorithm(GeoferryAlgorithm):
             if record["type"] == "operation":
                 feedback.pushInfo(f"{record['from']} to {record['to']}: {record['name']}, accurate to {record['accuracy']} m")
         (summary,) = (record for record in records if record["type"] == "summary")
+        # Features that are kept have lost their geometry; both kinds are in the file.
+        dropped = summary["rejected"] - summary["kept"]
         if summary["rejected"]:
-            feedback.pushWarning(f"{summary['rejected']} features rejected, with the reasons in {summary['rejects']}")
+            feedback.pushWarning(
+                f"{dropped} features rejected and {summary['kept']} kept without geometry, "
+                f"with the reasons in {summary['rejects']}"
+            )
         return {
             self.OUTPUT: output,
             "WRITTEN": summary["written"],
-            "REJECTED": summary["rejected"],
+            "REJECTED": dropped,
             "LOSSES": len(losses),
         }
 
