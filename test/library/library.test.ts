@@ -162,7 +162,7 @@ describe("open", () => {
     expect(JSON.parse(readFileSync(rejects, "utf8")).reject.reason).toContain(advice);
   });
 
-  test("tells layers of one name apart", async () => {
+  test("distinguishes layers of one name", async () => {
     const { bytes: zip } = await zipOf({ "a/towns.csv": csv, "b/towns.csv": "id,name,lon,lat\n3,Chur,9.53,46.85\n" });
     const features = await featuresOf({ name: "towns.zip", bytes: zip });
     expect(features.map(({ properties }) => properties.name)).toEqual(["Bern", "Basel", "Chur"]);

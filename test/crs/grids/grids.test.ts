@@ -352,7 +352,7 @@ describe("what is said of grids", () => {
     });
   });
 
-  it("tells a file that was named and is not used", async () => {
+  it("names a grid file that was given and is not used", async () => {
     const folder = newFolder();
     const path = join(folder, "mine.gsb");
     writeFileSync(path, ntv2(canada));

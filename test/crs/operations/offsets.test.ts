@@ -41,7 +41,7 @@ it("a rotation of longitude between datums of one meridian, under a map: as PROJ
   expect(there.latitude).toBeCloseTo(215346.60260452994, 4);
 });
 
-it("an offset is told with its accuracy, and is not taken for none", async () => {
+it("an offset is reported with its accuracy, and is not ignored", async () => {
   const { operation } = await transformPosition("EPSG:4600", "EPSG:4326", [-63.0712222, 18.1883333], 10);
   expect(await operationText(operation)).toBe("Anguilla 1957 to WGS 84 (1): accurate to 10 m");
   await expect(transformPosition("EPSG:4600", "EPSG:4326", [-63.07, 18.19], 5)).rejects.toThrow(/accurate to 10 m/);

@@ -346,7 +346,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     'GEOGCS["unnamed",DATUM["D_Unknown",SPHEROID["unnamed",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]]',
     'GEOGCS["x",DATUM["Not_specified_based_on_WGS_84_ellipsoid",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
   ];
-  it("is taken for WGS 84, saying so, whoever wrote it", async () => {
+  it("is assumed to be WGS 84, with a note, whatever program wrote it", async () => {
     for (const text of written) {
       const crs = await parse(text);
       const operation = await findOperation(crs, wgs84);
@@ -366,7 +366,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     expect(operation.accuracy).toBe(2);
   });
 
-  it("is told where another datum of that ellipsoid lies far off", async () => {
+  it("is reported where another datum of that ellipsoid lies far off", async () => {
     const operation = await findOperation(await parse(unnamed("Transverse_Mercator")), wgs84);
     expect(await operationText(operation)).toMatch(/Vietnam 2000.*22\d m off/);
     const elsewhere = unnamed("Transverse_Mercator").replace("105", "9");
@@ -382,7 +382,7 @@ describe("heights of compound systems", () => {
     expect(await operationText(await findOperation(await parse("EPSG:7415"), await parse("EPSG:7415")))).toBe("");
   });
 
-  it("are told of whatever the system is written in", async () => {
+  it("are reported for each notation of the system", async () => {
     const geographic =
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
     const texts = [
@@ -596,7 +596,7 @@ describe("a shift that the definition declares", () => {
     expect(operation.accuracy).toBe(4);
   });
 
-  it("is told where EPSG has other numbers for the datum, which go before it", async () => {
+  it("is reported where EPSG's parameters for the datum take precedence", async () => {
     const text = (shift: string) =>
       `GEOGCS["DHDN",DATUM["Deutsches_Hauptdreiecksnetz",SPHEROID["Bessel 1841",6377397.155,299.1528128],TOWGS84[${shift}]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]`;
     const other = await asked(text("100,200,300,0,0,0,0"));

@@ -135,7 +135,7 @@ test("repairs members of collections, and rejects the whole where one cannot be"
   expect(heard.rejects.map((reject) => reject.place.record)).toEqual([3]);
 });
 
-test("tells of parts that collapse, and of measures", async () => {
+test("reports collapsed parts and dropped measures", async () => {
   const partly: Geometry = { type: "MultiPolygon", coordinates: [[ring(square)], [ring("9 9,10 9,9 9,9 9")]] };
   const lines: Geometry = { type: "MultiLineString", coordinates: [ring("1 1,1 1"), ring("0 0,1 1")] };
   const { geometries, heard } = await repair([partly, lines]);
