@@ -54,14 +54,14 @@ test.each([
 });
 
 test("what follows a command is rewritten", () => {
-  expect(replaceFlagsByKeys("run geoferry check x.shp; leave --strict away")).toBe(
-    "run geoferry check x.shp; leave strict: true away",
+  expect(replaceFlagsByKeys("run geoferry check x.shp; omit --strict")).toBe(
+    "run geoferry check x.shp; omit strict: true",
   );
 });
 
 test("the options that a sentence names are listed once", () => {
   expect(optionsNamedIn("--from X or --to Y or --from Z, --port")).toEqual(["from", "to"]);
-  expect(optionsNamedIn("run geoferry check --layer roads in.gpkg; or leave --strict away")).toEqual(["strict"]);
+  expect(optionsNamedIn("run geoferry check --layer roads in.gpkg; or omit --strict")).toEqual(["strict"]);
 });
 
 /** Flags of the command line alone. */

@@ -83,7 +83,7 @@ describe("shapes", () => {
     expect(batch!.featureAt(0).geometry).toEqual({ type: "LineString", coordinates: [[0, 0, 5], [1, 1, 6]] }); // biome-ignore format: pairs
   });
 
-  it("may leave the M block away, or have no measure at all", async () => {
+  it("may omit the M block, or have no measures", async () => {
     const path = writeShapefile(
       scratch,
       "no-m",
