@@ -141,7 +141,7 @@ describe("documents are valid against the schema of OGC", () => {
 });
 
 describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
-  test.each(["KML", "LIBKML"])("with its driver %s", async (driver) => {
+  test.each(["KML", "LIBKML"])("documents are valid against the OGC schema with GDAL's driver %s", async (driver) => {
     const { path } = await written(
       [
         {
@@ -172,7 +172,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(counts.reduce((sum, n) => sum + n, 0)).toBe(2);
   });
 
-  test("and reads the same attributes", async () => {
+  test("GDAL's driver reads the same attributes", async () => {
     const properties = { name: "Ä & <b>", flag: true, whole: -5, part: 0.25, text: " x ", empty: null };
     const { path } = await written([{ properties, geometry: at(1, 2) }]);
     const text = execFileSync("ogr2ogr", ["-f", "GeoJSONSeq", "/vsistdout/", path], {
@@ -186,7 +186,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     ["kml", "KML"],
     ["kml", "LIBKML"],
     ["kmz", "LIBKML"],
-  ])("several layers in a .%s with its driver %s", async (extension, driver) => {
+  ])("several layers in a .%s are read by GDAL's driver %s", async (extension, driver) => {
     const folder = scratch.path(`several-${extension}-${driver}`);
     mkdirSync(folder);
     const collection = (properties: object) =>
@@ -206,7 +206,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(done.stdout).toContain("second (Real) = 2.5");
   });
 
-  test.each(["kml", "kmz"])("layers with folders in them, in a .%s", async (extension) => {
+  test.each(["kml", "kmz"])("layers with folders in them are read from a .%s", async (extension) => {
     const folder = scratch.path(`nested-${extension}`);
     mkdirSync(folder);
     const collection = (...list: object[]) =>
@@ -246,7 +246,7 @@ describe("types and ids are restored", () => {
     expect((await written([{ id: "a", geometry: at(1, 2) }])).notices).toEqual([]);
   });
 
-  test("also types that KML does not have", async () => {
+  test("types that KML does not have are restored, too", async () => {
     const fields = [
       { name: "i", type: "int64" },
       { name: "d", type: "date" },
@@ -353,7 +353,7 @@ describe("properties become elements", () => {
 });
 
 describe("reports what KML cannot hold", () => {
-  test("characters that XML does not allow", async () => {
+  test("reports characters that XML does not allow", async () => {
     const { path, losses } = await written([
       { properties: { name: "a\u0001b", x: "\u0000\uffff" }, geometry: at(0, 0) },
     ]);
@@ -364,7 +364,7 @@ describe("reports what KML cannot hold", () => {
     expect((await readBack(path))[0]!.properties).toEqual({ name: "ab", x: "" });
   });
 
-  test("a collection of one kind", async () => {
+  test("reports a collection of one kind", async () => {
     const { path, losses } = await written([
       { geometry: { type: "GeometryCollection", geometries: [at(1, 2), at(3, 4)] } },
     ]);
