@@ -47,7 +47,7 @@ it("an offset is reported with its accuracy, and is not ignored", async () => {
   await expect(transformPosition("EPSG:4600", "EPSG:4326", [-63.07, 18.19], 5)).rejects.toThrow(/accurate to 10 m/);
 });
 
-it("an offset of nothing says that the datums are taken for one", async () => {
+it("a zero offset reports that the datums are treated as equal", async () => {
   const { operation, longitude } = await transformPosition("EPSG:4156", "EPSG:5228", [14.4, 50.1], 1);
   expect(await operationText(operation)).toContain("both datums are assumed to be the same");
   expect(longitude).toBeCloseTo(14.4, 12);

@@ -216,7 +216,7 @@ describe("worked examples of guidance note 7-2, there and back", () => {
   }
 });
 
-it("Lambert azimuthal keeps its digits at the pole (Snyder 3-12 and 24-23 in sixty digits)", () => {
+it("Lambert azimuthal is accurate at the pole (Snyder 3-12 and 24-23 in sixty digits)", () => {
   for (const [latitude, radius] of [
     [89.99999, 1.116939795591273],
     [89.999, 111.6939795575952],
@@ -233,7 +233,7 @@ it("Lambert azimuthal keeps its digits at the pole (Snyder 3-12 and 24-23 in six
 });
 
 describe("axes that point elsewhere", () => {
-  it("turn the conic of Greenland and Iceland to the west", () => {
+  it("axes to the west of the conic of Greenland and Iceland are supported", () => {
     const p = { lat0: 65, lon0: -19, k: 1, x0: 500000, y0: 600000 };
     const at = () => Float64Array.of((-21 * Math.PI) / 180, (64 * Math.PI) / 180);
     const [east, west] = [at(), at()];
@@ -246,7 +246,7 @@ describe("axes that point elsewhere", () => {
     expect((west[0]! * 180) / Math.PI).toBeCloseTo(-21, 10);
   });
 
-  it("turn Portugal's Bonne to south and west", () => {
+  it("axes to the south and west of Portugal's Bonne are supported", () => {
     const p = { lat0: 39 + 2 / 3, lon0: -8.13, x0: 0, y0: 0 };
     const [north, south] = [1, 2].map(() => Float64Array.of((-7 * Math.PI) / 180, (41 * Math.PI) / 180)) as [
       Float64Array,
@@ -311,7 +311,7 @@ describe.skipIf(needsProj)("maps of the whole earth are PROJ's, to a tenth of a 
   }
 });
 
-it("every method has a name of its own, whatever dialect", () => {
+it("every method has a unique name in every dialect", () => {
   const names = Object.values(projectionMethods).map(({ wkt2 }) => wkt2);
   expect(new Set(names).size).toBe(names.length);
 });
