@@ -169,7 +169,7 @@ const common =
 
 describe.skipIf(needsProj)("what GDAL writes", () => {
   for (const format of ["wkt1", "wkt2_2018", "projjson", "wkt_esri"]) {
-    it(`${format} is read back as the same system`, async () => {
+    it(`${format} written by GDAL is read as the same system`, async () => {
       expect(hasProj).toBe(true);
       const found: (string | null)[] = [];
       const expected: (string | null)[] = [];

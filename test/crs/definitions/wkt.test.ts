@@ -43,7 +43,7 @@ function comparable(text: string): string {
 
 describe("ESRI's WKT", () => {
   it.skipIf(needsProj)(
-    `is what GDAL writes, for ${codes.length} systems`,
+    `ESRI's WKT equals that of GDAL for ${codes.length} systems`,
     async () => {
       const limit = pLimit(2);
       const different: string[] = [];
@@ -86,7 +86,7 @@ describe("ESRI's WKT", () => {
 describe("WKT1 and WKT2", () => {
   for (const flavour of ["wkt1", "wkt2"] as const) {
     it.skipIf(needsProj)(
-      `${flavour} is understood by GDAL as the system`,
+      `${flavour} is read by GDAL as the same system`,
       async () => {
         const limit = pLimit(2);
         const different: string[] = [];

@@ -152,7 +152,7 @@ const damagedTiffs: Readonly<Record<string, readonly [bytes: Uint8Array, words: 
 
 describe("is refused in words, with the file's name", () => {
   for (const [what, [bytes, words]] of Object.entries({ ...damagedFiles, ...damagedTiffs })) {
-    it(what, async () => {
+    it(`a damaged grid file is refused with a reason and its name: ${what}`, async () => {
       const said = await readError(bytes);
       expect(said).toMatch(/^grid-invalid: .*grid-\d+.*cannot be used as a shift grid: /);
       expect(said).toMatch(words);
@@ -222,7 +222,7 @@ describe("nodes without a shift", () => {
     expect(shiftPosition(grid, false, 1.5, 40.5)).not.toContain(NaN);
   });
 
-  it.skipIf(needsProj)("are those that the file says have none", async () => {
+  it.skipIf(needsProj)("nodes without a shift are those that the file declares so", async () => {
     const path = join(folder, "holes.tif");
     await writeGeoTiff(path, [part], { noData: Math.fround(shiftAt(2, 42)[1]) });
     const grid = await loadGrid(path);

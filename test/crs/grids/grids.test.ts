@@ -99,7 +99,7 @@ const geoTiffs: Readonly<Record<string, GeoTiffOptions>> = {
 
 describe.skipIf(needsProj)("NAD27 to WGS 84 by us_noaa_conus.tif, equal to PROJ within a millimetre", () => {
   for (const [kind, options] of Object.entries(geoTiffs)) {
-    it(`${kind}, there and back`, async () => {
+    it(`NAD27 to WGS 84 by us_noaa_conus.tif (${kind}) equals PROJ within a millimeter, there and back`, async () => {
       const folder = newFolder();
       await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested, options);
       const mine = await transformWithGrids(folder, "EPSG:4267", "EPSG:4326", american);
@@ -149,7 +149,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     ["with longitudes and latitudes", {}],
     ["with heights beside them", { heights: true, metadata: { TYPE: "GEOGRAPHIC_3D_OFFSET" } }],
   ] as const) {
-    it(`gives a shift of the second degree back as it is: a grid ${kind}`, async () => {
+    it(`NADCON 5 reproduces a quadratic shift: a grid ${kind}`, async () => {
       const curved = (x: number, y: number) =>
         [0.3 + 0.02 * (x + 99) ** 2 - 0.01 * (x + 99) * (y - 39), -0.2 + 0.03 * (y - 39) ** 2] as const;
       const folder = await writeNadcon5({ ...kansas, shift: curved }, options);
@@ -172,7 +172,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     });
   }
 
-  it("is what PROJ 9.5.1 computes of another shift, there and back", async () => {
+  it("NADCON 5 equals PROJ 9.5.1 for another shift, there and back", async () => {
     const folder = await writeNadcon5(kansas, {});
     const asked = nadcon5Expected.flatMap((row) => row.slice(0, 2));
     const there = nadcon5Expected.flatMap(([, , x, y]) => [x, y]);
@@ -181,7 +181,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     expect(maxDistance(await transformWithGrids(folder, "EPSG:4152", "EPSG:4269", asked), back)).toBeLessThan(1e-5);
   });
 
-  it("is refused where the file asks for another interpolation", async () => {
+  it("NADCON 5 is refused if the file declares another interpolation", async () => {
     const folder = await writeNadcon5(kansas, { metadata: { interpolation_method: "bicubic" } });
     await expect(transformWithGrids(folder, "EPSG:4269", "EPSG:4152", [-99, 39])).rejects.toThrow(
       /interpolated by "bicubic"/,

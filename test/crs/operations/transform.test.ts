@@ -75,7 +75,7 @@ const equalArea = new Set(["EPSG:3035", "EPSG:6931", "EPSG:6933", "EPSG:8857"]);
 
 describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
   for (const code of systems) {
-    it(`${code} from longitude and latitude, and back`, async () => {
+    it(`${code} from longitude and latitude, and back, equals PROJ within a millimeter`, async () => {
       const there = await samples(code);
       const base = gridOnly.has(code) ? await baseOf(code) : "EPSG:4326";
       const mine = await transformPositions(base, code, there);
@@ -140,7 +140,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:4124", "EPSG:4258", [18, 60, 13, 56]],
   ];
   for (const [from, to, positions, accuracy] of pairs) {
-    it(`${from} to ${to} by one direct operation`, async () => {
+    it(`${from} to ${to} by one direct operation equals PROJ within a millimeter`, async () => {
       const mine = await transformPositions(from, to, positions, accuracy);
       const theirs = await gdalTransform(from, to, Float64Array.from(positions));
       for (let i = 0; i < mine.length; i++) {
@@ -280,16 +280,19 @@ describe("published values", () => {
     expect(maxDistance(back, Float64Array.from(positions))).toBeLessThan(1e-11);
   });
 
-  it.skipIf(needsProj)("World Equidistant Cylindrical (Sphere), where no accuracy is asked for", async () => {
-    for (const code of ["EPSG:3786", "EPSG:4088", "EPSG:2163"]) {
-      await expect(transformPositions("EPSG:4326", code, [10, 55])).rejects.toThrow(/--accuracy 999/);
-      const mine = await transformPositions("EPSG:4326", code, [-110, 45], 999);
-      const theirs = await gdalTransform("EPSG:4326", code, Float64Array.of(-110, 45));
-      expect(maxDistance(mine, theirs)).toBeLessThan(1e-3);
-    }
-  });
+  it.skipIf(needsProj)(
+    "World Equidistant Cylindrical (Sphere) is transformed if no accuracy is requested",
+    async () => {
+      for (const code of ["EPSG:3786", "EPSG:4088", "EPSG:2163"]) {
+        await expect(transformPositions("EPSG:4326", code, [10, 55])).rejects.toThrow(/--accuracy 999/);
+        const mine = await transformPositions("EPSG:4326", code, [-110, 45], 999);
+        const theirs = await gdalTransform("EPSG:4326", code, Float64Array.of(-110, 45));
+        expect(maxDistance(mine, theirs)).toBeLessThan(1e-3);
+      }
+    },
+  );
 
-  it.skipIf(needsProj)("the names that Web Mercator had before its code", async () => {
+  it.skipIf(needsProj)("names of Web Mercator from before its code are recognized", async () => {
     const expected = await gdalTransform("EPSG:4326", "EPSG:3785", Float64Array.of(10, 55));
     const sphere =
       "+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext";
@@ -456,7 +459,7 @@ describe("refusals", () => {
     );
 
   for (const code of ["EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
-    it(`${code} is on NAD27, which needs grids for 5 m`, async () => {
+    it(`${code} is refused, since NAD27 needs grids for 5 m`, async () => {
       expect(await refused(code)).toMatch(/^crs-no-operation: no transformation from EPSG:\d+ to EPSG:4326/);
     });
   }
@@ -544,7 +547,7 @@ describe("far from where an operation holds", () => {
     });
   }
 
-  it.skipIf(needsProj)("but up to a degree beyond its area it is the operation that PROJ has", async () => {
+  it.skipIf(needsProj)("up to a degree outside of its area the operation equals that of PROJ", async () => {
     // The area of Bermuda 1957 ends at 32.43 north.
     const [x, y] = await transformPositions("EPSG:4216", "EPSG:4326", [-64.75, 33.2], 20);
     const [theirX, theirY] = await gdalTransform("EPSG:4216", "EPSG:4326", Float64Array.of(-64.75, 33.2));

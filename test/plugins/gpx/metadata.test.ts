@@ -37,7 +37,7 @@ describe("the metadata of a GPX", () => {
     expect(readFileSync(output, "utf8")).toContain(described("A day &amp; a night", rest));
   });
 
-  test.runIf(canValidate(schema))("are valid against the schema", async () => {
+  test.runIf(canValidate(schema))("metadata are valid against the GPX schema", async () => {
     const output = scratch.path("valid.gpx");
     await convertFile(input, output);
     expect(validateDocument(readFileSync(output), schema)).toBe("");

@@ -205,31 +205,34 @@ describe("an output file", () => {
   const sample = (types: Parameters<typeof sampleBatch>[0]["types"]) =>
     sampleBatch({ features: 80, types, dimensions: "some-z", empty: true, fields, fieldTypes: ["json", "binary"] });
 
-  test.runIf(canValidate(schema))("is valid against the published schema", async () => {
+  test.runIf(canValidate(schema))("an output file is valid against the published schema", async () => {
     const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString", "MultiPoint"]));
     expect(validateDocument(text, schema)).toBe("");
   });
 
-  test.runIf(canValidate(schema))("with values of points is valid against the published schema", async () => {
-    const value = fc.oneof(
-      fc.constant(null),
-      fc.string(),
-      fc.double(),
-      fc.constantFrom("2024-01-01T00:00:00Z", true, {}),
-    );
-    const keys = ["times", "names", "hdops", "fixs", "sats", "links", "heart", "cads", "powers", "a b", "numbers"];
-    const lists = fc.dictionary(fc.constantFrom(...keys), fc.array(value, { minLength: 2, maxLength: 2 }));
-    await fc.assert(
-      fc.asyncProperty(lists, fc.constantFrom("rte", "trk"), async (coordinateProperties, _gpxType) => {
-        const { text } = await writeGpx([feature(line([1, 2], [3, 4]), { coordinateProperties, _gpxType })]);
-        expect(validateDocument(text, schema)).toBe("");
-      }),
-      { numRuns: 20 },
-    );
-  });
+  test.runIf(canValidate(schema))(
+    "an output file with values of points is valid against the published schema",
+    async () => {
+      const value = fc.oneof(
+        fc.constant(null),
+        fc.string(),
+        fc.double(),
+        fc.constantFrom("2024-01-01T00:00:00Z", true, {}),
+      );
+      const keys = ["times", "names", "hdops", "fixs", "sats", "links", "heart", "cads", "powers", "a b", "numbers"];
+      const lists = fc.dictionary(fc.constantFrom(...keys), fc.array(value, { minLength: 2, maxLength: 2 }));
+      await fc.assert(
+        fc.asyncProperty(lists, fc.constantFrom("rte", "trk"), async (coordinateProperties, _gpxType) => {
+          const { text } = await writeGpx([feature(line([1, 2], [3, 4]), { coordinateProperties, _gpxType })]);
+          expect(validateDocument(text, schema)).toBe("");
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
   const ogrinfo = spawnSync("ogrinfo", ["--version"]).error === undefined;
-  test.runIf(ogrinfo)("is opened by ogrinfo without a warning", async () => {
+  test.runIf(ogrinfo)("an output file is opened by ogrinfo without a warning", async () => {
     const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString"]));
     const folder = mkdtempSync(join(tmpdir(), "gpx-ogrinfo-"));
     try {

@@ -55,17 +55,21 @@ async function readBack(path: string): Promise<Feature[]> {
 const at = (...coordinates: number[]) => ({ type: "Point" as const, coordinates });
 
 describe("documents are valid against the schema of OGC", () => {
-  test.runIf(isTestable)("whatever the features are", { timeout: 120_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(generatedLayer, async (layer) => {
-        const { text } = await writtenBatch(batchOf(layer));
-        expect(validateDocument(text, schema)).toBe("");
-      }),
-      { numRuns: 40, seed: 1 },
-    );
-  });
+  test.runIf(isTestable)(
+    "documents of generated features are valid against the OGC schema",
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(generatedLayer, async (layer) => {
+          const { text } = await writtenBatch(batchOf(layer));
+          expect(validateDocument(text, schema)).toBe("");
+        }),
+        { numRuns: 40, seed: 1 },
+      );
+    },
+  );
 
-  test.runIf(isTestable)("with everything that elements say", async () => {
+  test.runIf(isTestable)("a document with all elements is valid against the OGC schema", async () => {
     const properties = {
       name: "a < b & c ]]>",
       visibility: true,
@@ -118,30 +122,33 @@ describe("documents are valid against the schema of OGC", () => {
     expect(added.sort()).toEqual(["fill-opacity", "label-opacity"]);
   });
 
-  test.runIf(isTestable)("with several layers, one of them empty", async () => {
-    const folder = scratch.path("many");
-    mkdirSync(folder);
-    const collection = (features: unknown[]) => JSON.stringify({ type: "FeatureCollection", features });
-    const feature = { type: "Feature", id: "same", properties: { a: 1 }, geometry: at(1, 2) };
-    writeFileSync(`${folder}/one two.geojson`, collection([feature]));
-    writeFileSync(`${folder}/three.geojson`, collection([feature]));
-    writeFileSync(`${folder}/none.geojson`, collection([]));
-    const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
-    const report = await convertFile(inputs[0]!, `${folder}/out.kml`, { inputs });
-    const text = readFileSync(`${folder}/out.kml`, "utf8");
-    expect(validateDocument(text, schema)).toBe("");
-    expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
-    const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
-    expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
-      ["one two", 1],
-      ["three", 1],
-      ["none", 0],
-    ]);
-  });
+  test.runIf(isTestable)(
+    "a document with several layers, one of them empty, is valid against the OGC schema",
+    async () => {
+      const folder = scratch.path("many");
+      mkdirSync(folder);
+      const collection = (features: unknown[]) => JSON.stringify({ type: "FeatureCollection", features });
+      const feature = { type: "Feature", id: "same", properties: { a: 1 }, geometry: at(1, 2) };
+      writeFileSync(`${folder}/one two.geojson`, collection([feature]));
+      writeFileSync(`${folder}/three.geojson`, collection([feature]));
+      writeFileSync(`${folder}/none.geojson`, collection([]));
+      const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
+      const report = await convertFile(inputs[0]!, `${folder}/out.kml`, { inputs });
+      const text = readFileSync(`${folder}/out.kml`, "utf8");
+      expect(validateDocument(text, schema)).toBe("");
+      expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
+      const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
+      expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
+        ["one two", 1],
+        ["three", 1],
+        ["none", 0],
+      ]);
+    },
+  );
 });
 
 describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
-  test.each(["KML", "LIBKML"])("documents are valid against the OGC schema with GDAL's driver %s", async (driver) => {
+  test.each(["KML", "LIBKML"])("a document is opened without a warning by GDAL's driver %s", async (driver) => {
     const { path } = await written(
       [
         {
@@ -206,7 +213,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(done.stdout).toContain("second (Real) = 2.5");
   });
 
-  test.each(["kml", "kmz"])("layers with folders in them are read from a .%s", async (extension) => {
+  test.each(["kml", "kmz"])("layers with folders in a .%s are opened by GDAL without a warning", async (extension) => {
     const folder = scratch.path(`nested-${extension}`);
     mkdirSync(folder);
     const collection = (...list: object[]) =>
