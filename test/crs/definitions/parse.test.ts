@@ -97,7 +97,7 @@ const utm33 =
 const wgs84Prj =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]';
 
-describe("what ESRI writes, without an authority", () => {
+describe("ESRI WKT without an authority", () => {
   it("ESRI WKT without an authority gets its code if name and parameters agree", async () => {
     expect((await parse(utm33)).id).toBe("EPSG:32633");
     expect(await parse(wgs84Prj)).toBe(wgs84);
@@ -167,7 +167,7 @@ const common =
     " ",
   );
 
-describe.skipIf(needsProj)("what GDAL writes", () => {
+describe.skipIf(needsProj)("definitions written by GDAL", () => {
   for (const format of ["wkt1", "wkt2_2018", "projjson", "wkt_esri"]) {
     it(`${format} written by GDAL is read as the same system`, async () => {
       expect(hasProj).toBe(true);

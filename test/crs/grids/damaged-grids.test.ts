@@ -150,7 +150,7 @@ const damagedTiffs: Readonly<Record<string, readonly [bytes: Uint8Array, words: 
   "LZW whose codes have no meaning": [compressedTiff(5, Buffer.alloc(40, 0xff)), /cannot be decompressed|holds/],
 };
 
-describe("is refused in words, with the file's name", () => {
+describe("damaged grid files", () => {
   for (const [what, [bytes, words]] of Object.entries({ ...damagedFiles, ...damagedTiffs })) {
     it(`a damaged grid file is refused with a reason and its name: ${what}`, async () => {
       const said = await readError(bytes);
@@ -171,7 +171,7 @@ describe("is refused in words, with the file's name", () => {
   });
 });
 
-describe.skipIf(needsProj)("bytes changed at random", () => {
+describe.skipIf(needsProj)("randomly changed bytes", () => {
   it("damaged grids are read or refused", async () => {
     const path = join(folder, "sound.tif");
     await writeGeoTiff(path, [part, inner], { creation: ["COMPRESS=LZW", "PREDICTOR=3", "TILED=YES"] });

@@ -285,7 +285,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
   });
 });
 
-describe.skipIf(needsProj)("grids that a definition asks for", () => {
+describe.skipIf(needsProj)("grids of a definition", () => {
   let folder = "";
   beforeAll(() => {
     folder = newFolder();
@@ -322,7 +322,7 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
   });
 });
 
-describe("what is said of grids", () => {
+describe("notes on grids", () => {
   const between = async (from: string, to: string, grids: readonly string[]) =>
     findOperation(await parse(from), await parse(to), { grids });
 

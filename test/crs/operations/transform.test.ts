@@ -401,7 +401,7 @@ describe("heights of compound systems", () => {
   });
 });
 
-describe("what is left alone", () => {
+describe("coordinates that are not changed", () => {
   it("coordinates between equal definitions are unchanged to the last digit", async () => {
     const positions = [0.1 + 0.2, 51.12345678901234, 179.99999999999997, -1e-300];
     const esri =
@@ -528,7 +528,7 @@ describe("refusals", () => {
   });
 });
 
-describe("far from where an operation holds", () => {
+describe("far from the area of an operation", () => {
   const away: [string, string, number[]][] = [
     // Bermuda 1957 and Fiji 1986 have one operation each; the second position is Paris.
     ["EPSG:4216", "EPSG:4326", [-64.75, 32.3, 2.35, 48.86]],

@@ -232,7 +232,7 @@ it("Lambert azimuthal is accurate at the pole (Snyder 3-12 and 24-23 in sixty di
   }
 });
 
-describe("axes that point elsewhere", () => {
+describe("axes to the west and south", () => {
   it("axes to the west of the conic of Greenland and Iceland are supported", () => {
     const p = { lat0: 65, lon0: -19, k: 1, x0: 500000, y0: 600000 };
     const at = () => Float64Array.of((-21 * Math.PI) / 180, (64 * Math.PI) / 180);

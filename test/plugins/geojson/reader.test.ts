@@ -11,7 +11,7 @@ const one = (geometry: string, properties = "{}") =>
   `{"type":"Feature","geometry":${geometry},"properties":${properties}}`;
 const inside = (...features: string[]) => `{"type":"FeatureCollection","features":[${features.join(",")}]}`;
 
-describe("reading what RFC 7946 shows", () => {
+describe("examples of RFC 7946", () => {
   it("reads the collection of RFC 7946, section 1.5", async () => {
     const text = `{
        "type": "FeatureCollection",

@@ -219,7 +219,7 @@ describe("values of a feature", () => {
     ],
     ["CDATA beside tags", "<![CDATA[<i>a</i> & b]]><br/><![CDATA[<u>c</u>]]>", "<i>a</i> & b<br/><u>c</u>"],
     ["CDATA and escaped HTML", "<![CDATA[<i>a</i> &amp; b]]> &lt;b&gt;", "<i>a</i> &amp; b <b>"],
-  ])("HTML in texts is kept as it is written: %s", async (_, written, kept) => {
+  ])("HTML in texts is kept unchanged: %s", async (_, written, kept) => {
     const data = `<ExtendedData><Data name="html"><value>${written}</value></Data></ExtendedData>`;
     const feature = await readOne(`<description>${written}</description>${data}${point}`);
     expect(feature.properties).toEqual({ description: kept, html: kept });

@@ -147,7 +147,7 @@ describe("documents are valid against the schema of OGC", () => {
   );
 });
 
-describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
+describe.runIf(hasOgr)("documents opened by GDAL", () => {
   test.each(["KML", "LIBKML"])("a document is opened without a warning by GDAL's driver %s", async (driver) => {
     const { path } = await written(
       [

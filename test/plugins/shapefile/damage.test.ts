@@ -342,7 +342,7 @@ describe("a .dbf", () => {
     expect(context.notices).toMatchObject([{ code: "extra-rows", example: expect.stringMatching(/2 bytes.*have 4/) }]);
   });
 
-  it("a .dbf whose rows are said to be a byte long is refused, as they cannot hold its columns", async () => {
+  it("a .dbf with a declared row length of one byte is refused, since its columns do not fit", async () => {
     const rows = table(" a", " b");
     rows.writeUInt16LE(1, 10);
     await expect(openAt(writeShapefile(scratch, "row-of-a-byte", { dbf: rows }))).rejects.toMatchObject({
@@ -376,7 +376,7 @@ describe("a .dbf that ends early", () => {
     expect(context.rejects.map((reject) => reject.place.record)).toEqual([3, 4, 5]);
   });
 
-  it("a .dbf whose count alone is too large is complete", async () => {
+  it("a .dbf with only a too large record count is complete", async () => {
     const miscounted = dbf([{ name: "A", type: "C", width: 1 }], [" a", " b"], { count: 4_000_000_000 });
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "miscounted", { dbf: miscounted });

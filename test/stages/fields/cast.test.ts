@@ -171,7 +171,7 @@ test("dates share their bytes as text", () => {
   expect("bytes" in text && "bytes" in column && text.bytes === column.bytes).toBe(true);
 });
 
-describe("text that is all of one temporal type", () => {
+describe("casts of text of one temporal type", () => {
   const texts = [
     "2024-02-29",
     "2023-02-29",

@@ -15,7 +15,7 @@ async function outside(code: string, geometries: readonly (Geometry | null)[]) {
   return heard.notices;
 }
 
-describe("features far outside of where their system is used", () => {
+describe("features far outside of the area of use", () => {
   test("features far outside of the area of use are counted, with an example and the area", async () => {
     // EPSG: 6°E to 12°E. 500000 is 9°E; an easting of 9,500,000 is in the Indian Ocean.
     const found = await outside("EPSG:25832", [point(500000, 5500000), point(9500000, 550000), null, point(0, 0)]);
@@ -62,7 +62,7 @@ describe("features far outside of where their system is used", () => {
   });
 });
 
-describe("features far outside of where the system of the output is used", () => {
+describe("features far outside of the area of use of the target", () => {
   async function outsideTarget(code: string, target: string, geometries: readonly Geometry[]) {
     const [crs, to] = await Promise.all([crsContext.parse(code), crsContext.parse(target)]);
     const { area, areaName } = await describeCrs(to);

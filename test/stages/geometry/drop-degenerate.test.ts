@@ -147,7 +147,7 @@ test("lines of one position stay if the target supports them; rings are closed e
   expect(heard.rejects).toMatchObject([{ code: "degenerate-geometry" }]);
 });
 
-describe("of anything generated", () => {
+describe("generated geometries", () => {
   const position = fc.tuple(fc.nat(2), fc.nat(2)).map(([x, y]): Position => [x, y]);
   const positions = fc.array(position, { maxLength: 5 });
   const part = fc.array(positions, { maxLength: 3 });

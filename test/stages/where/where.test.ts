@@ -210,7 +210,7 @@ describe("names", () => {
   });
 });
 
-describe("errors point at the place", () => {
+describe("error positions", () => {
   test.each([
     ["", 1],
     ["a = ", 5],

@@ -87,7 +87,7 @@ describe("columns of coordinates", () => {
   });
 });
 
-describe("one column of both", () => {
+describe("a column of coordinate pairs", () => {
   test.each([
     ["location", '"48.85, 2.35"', [2.35, 48.85]],
     [

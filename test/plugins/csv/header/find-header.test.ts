@@ -58,7 +58,7 @@ describe("the first row stays the header", () => {
   });
 });
 
-describe("a table without geometry that has names of coordinates says so", () => {
+describe("a table without geometry but with coordinate names", () => {
   test("a table without geometry reports names of coordinates in a row that was not used as the header, with the options that read it", async () => {
     const table = "Brunnen;;;;\nName;Ost;Nord;Ort;Ort\na;565000;5935000;x;y\nb;566000;5936000;x;y\n";
     const read = await readText(scratch, table);

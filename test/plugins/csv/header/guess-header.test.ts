@@ -54,7 +54,7 @@ describe("surplus cells", () => {
   });
 });
 
-describe("a header longer than what is looked at first", () => {
+describe("a header longer than the inspected head", () => {
   test("a header longer than the inspected head names all columns", async () => {
     const names = Array.from({ length: 60_000 }, (_, c) => `column_${c}`);
     const read = await readText(scratch, `${names.join(",")}\n${names.map((_, c) => c).join(",")}\n`);

@@ -91,7 +91,7 @@ const damage = fc.option(
   },
 );
 
-describe("a CSV in pieces", () => {
+describe("scan of a CSV in pieces", () => {
   const path = scratch.path("pieces.csv");
 
   it("a CSV gives the same result in pieces and as a whole, on any thread, damaged or not", async () => {

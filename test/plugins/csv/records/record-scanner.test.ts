@@ -67,7 +67,7 @@ describe("the examples of RFC 4180, section 2", () => {
   ])("an example of RFC 4180, section 2: %j", (text, expected) => expect(records(text)).toEqual(expected));
 });
 
-describe("what people write all the same", () => {
+describe("deviations from RFC 4180", () => {
   test.each([
     ["a\rb\nc\r\nd", [["a"], ["b"], ["c"], ["d"]]],
     [

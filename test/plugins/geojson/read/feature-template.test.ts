@@ -42,7 +42,7 @@ async function compared(text: string | Uint8Array, file?: string): Promise<numbe
   return fitted;
 }
 
-describe("features that fit a stencil", () => {
+describe("features that match a template", () => {
   test("features that match a template are read as by the parser", async () => {
     let fitted = 0;
     await fc.assert(

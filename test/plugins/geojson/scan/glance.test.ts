@@ -65,7 +65,7 @@ async function compared(text: string | Uint8Array, splitSize: number, skipErrors
   expect(found).toEqual(expected);
 }
 
-describe("a first look at all features", () => {
+describe("the fast first pass", () => {
   test("the fast first pass finds the batches and splits that counting brackets finds", async () => {
     const walked = vi.spyOn(SplitFinder.prototype, "hasPassed");
     await fc.assert(

@@ -159,7 +159,7 @@ const files = fc
     return fc.array(feature, { minLength: 1, maxLength: 40 });
   });
 
-describe("skimming", () => {
+describe("schema scan", () => {
   test("a schema scan gives the summary of a full read", async () => {
     let scanned = 0;
     await fc.assert(

@@ -335,7 +335,7 @@ describe("a MultiPatch", () => {
   });
 });
 
-describe("what the headers say", () => {
+describe("headers", () => {
   it("headers provide name, types, extent and count without reading shapes", async () => {
     const files = shapefile([point(1, 2), point(3, 4)], { box: [1, 2, 3, 4] });
     await using dataset = await openAt(writeShapefile(scratch, "facts", files));
