@@ -300,7 +300,7 @@ describe("errors", () => {
     const rows = sections()
       .Errors!.split("\n")
       .filter((line) => line.startsWith("| `"));
-    const told = rows.map((row) => {
+    const documented = rows.map((row) => {
       const [code, kind, exit, remedy] = row.slice(2, -2).split(" | ");
       expect(remedy?.length, code).toBeGreaterThan(10);
       return { code: code!.slice(1, -1), kind, exit: Number(exit) };
@@ -310,7 +310,7 @@ describe("errors", () => {
       kind,
       exit: exitStatus[kind],
     }));
-    expect(told).toEqual(expected);
+    expect(documented).toEqual(expected);
   });
 
   test.each(Object.keys(errorDefinitions) as ErrorCode[])("%s is thrown somewhere", (code) => {

@@ -47,7 +47,7 @@ describe("the package", () => {
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test("has one GeoferryError and one Batch, whoever imports them", () => {
+  test("has one GeoferryError and one Batch for all importers", () => {
     const definitions = /\b(?:class (?:GeoferryError|Batch)\b|(?:GeoferryError|Batch)(?:\$\d+)? = class\b)/g;
     expect(built.flatMap((path) => [...textOf(path).matchAll(definitions)].map(() => path))).toHaveLength(2);
   });

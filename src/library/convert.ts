@@ -91,11 +91,11 @@ async function convertThroughFiles(
     join(spool.folder(), `output.${extensions[0]!}`),
     rest.rejects ?? join(spool.folder(), "rejects.geojsonl"),
   );
-  const told = { ...report, ...withoutTemporaryPaths(report, rest.rejects) };
+  const publicReport = { ...report, ...withoutTemporaryPaths(report, rest.rejects) };
   const bytes = await openOutput(singleOutputPath(report), supportsStreaming, host.now);
-  if (output === undefined) return { ...told, bytes: new Uint8Array(await buffer(bytes)) };
+  if (output === undefined) return { ...publicReport, bytes: new Uint8Array(await buffer(bytes)) };
   await pipeline(bytes, output instanceof Writable ? output : Writable.fromWeb(output), { signal });
-  return told;
+  return publicReport;
 }
 
 const fileUrlToOutput = (output: URL): string => (output.protocol === "file:" ? fileURLToPath(output) : output.href);

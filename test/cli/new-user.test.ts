@@ -34,8 +34,8 @@ describe("a mistyped command line", () => {
       ["convert", "-dash.geojson", "d.csv"],
       "-dash.geojson: no such flags; for a file with this name, write ./-dash.geojson or put -- before it",
     ],
-    [["convert", "", "b.csv"], "the name of an INPUT is empty; is a variable not set?"],
-    [["info", ""], "the name of an INPUT is empty; is a variable not set?"],
+    [["convert", "", "b.csv"], "the name of an INPUT is empty; check whether a variable is unset"],
+    [["info", ""], "the name of an INPUT is empty; check whether a variable is unset"],
     [["convert", "a.shp", ""], "OUTPUT is an empty name; check that the variable is set"],
     ...["append", "overwrite", "replace-layer", "if-newer"].map((flag): [string[], string] => [
       ["convert", "a.shp", "-", "--to", "csv", `--${flag}`],

@@ -43,8 +43,8 @@ export function differencesOf(rows, known) {
   for (const { id, verdict, why = "", worst } of rows) {
     if (!differing.includes(verdict)) continue;
     // What differs from system to system does not make another reason.
-    const told = why.replace(/^no transformation from \S+ to \S+ that is accurate enough: /, "").replace(id, "it");
-    const reason = known[id] ?? (told || `${worst.toPrecision(2)} m apart`);
+    const refusal = why.replace(/^no transformation from \S+ to \S+ that is accurate enough: /, "").replace(id, "it");
+    const reason = known[id] ?? (refusal || `${worst.toPrecision(2)} m apart`);
     const line = `${verdict}|${reason.replaceAll("|", "/")}`;
     byReason.set(line, [...(byReason.get(line) ?? []), id.slice(id.indexOf(":") + 1)]);
   }

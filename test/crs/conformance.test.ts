@@ -17,13 +17,13 @@ const recorded = new Map<string, string>(
 );
 const rows = systems(engine, "EPSG").map((system) => ({ ...system, verdict: recorded.get(system.id) ?? "agree" }));
 
-it("the table of docs/crs.md is what was found", () => {
+it("the table of docs/crs.md equals the recorded results", () => {
   const page = readFileSync(new URL("../../docs/crs.md", folder), "utf8");
   expect(page).toContain(tableOf(rows));
   expect(Object.keys(codes).every((verdict) => verdict in classes)).toBe(true);
 });
 
-it("of the systems that PROJ can do without grids 99 % agree, and none differs for no reason", () => {
+it("99 % of the systems that PROJ supports without grids agree, and each difference has a reason", () => {
   const { share, unexplained } = summary(rows, known);
   expect(share).toBeGreaterThanOrEqual(99);
   expect(unexplained).toEqual([]);
@@ -33,7 +33,7 @@ it("of the systems that PROJ can do without grids 99 % agree, and none differs f
 const chosenAnew: ReadonlySet<string> = new Set(["EPSG:4263"]);
 
 it.skipIf(needsProj)(
-  "a sample of the systems is as it was found, or, by an older PROJ with an older table, within a centimetre",
+  "a sample of the systems gives the recorded results, or, with an older PROJ and table, within a centimeter",
   async () => {
     const proj = projReference();
     const versions = await proj.ask({});

@@ -226,7 +226,7 @@ describe("a pull ends with", () => {
   test("pull ends with 2 if the map id is empty", async () => {
     expect(await world.geoferry(["pull", "none.geojson", "--map="])).toMatchObject({ status: 2 });
     const { status, stderr } = await world.geoferry(["convert", "map:", "none.geojson"]);
-    expect(stderr).toContain("the id of the map is empty");
+    expect(stderr).toContain("the id of the map in map:ID is empty");
     expect(status).toBe(2);
   });
 

@@ -11,12 +11,12 @@ test.each([
   ["\thttp://u:secret@example.org/a.csv", "\thttp://example.org/a.csv"],
   ["zip:http://u:secret@example.org/a.zip", "zip:http://example.org/a.zip"],
   ["/vsicurl/http://u:secret@example.org/a.csv", "/vsicurl/http://example.org/a.csv"],
-])("%j is told as %j", (name, told) => {
-  expect(redact(name, none)).toBe(told);
+])("%j is displayed as %j", (name, displayed) => {
+  expect(redact(name, none)).toBe(displayed);
 });
 
 test.each(["https://example.org/world-atlas@2/land.json", "data/a@b:c.csv", "C:\\data\\a@b.csv", "a?b.csv"])(
-  "%j has no secret and is told as it is",
+  "%j has no secret and is displayed unchanged",
   (name) => {
     expect(redact(name, none)).toBe(name);
   },

@@ -16,7 +16,7 @@ describe("an option of the library", () => {
     [{ makevalid: true }, '"makeValid"'],
     [{ out: { delimiter: "semicolon" } }, 'convert has no option "out"; it has'],
     [{ input: parks }, '"inputs"'],
-  ])("that is not known is refused, with the nearest: %j", async (options, message) => {
+  ])("an unknown option of the library is refused, with the nearest one: %j", async (options, message) => {
     const request = untyped({ inputs: parks, output: scratch.path("a.geojson"), ...options });
     await expect(convert(request)).rejects.toMatchObject({
       code: "option-unknown",
@@ -32,7 +32,7 @@ describe("an option of the library", () => {
     [{ onNameClash: "rename" }, 'option onNameClash: "rename" is not one of "error", "number"'],
     [{ maxLosses: 5 }, 'option maxLosses: "5" is not a text like "100" or "5%"'],
     [{ writerOptions: { precision: 2 } }, "an object whose members are texts"],
-  ])("of another type is refused by its own name: %j", async (options, message) => {
+  ])("an option of the library with a wrong type is refused with its name: %j", async (options, message) => {
     const request = untyped({ inputs: parks, output: scratch.path("b.geojson"), ...options });
     await expect(convert(request)).rejects.toMatchObject({
       code: "option-invalid",
@@ -40,7 +40,7 @@ describe("an option of the library", () => {
     });
   });
 
-  test("is looked at by every function, and inputs are needed", async () => {
+  test("every function checks its options, and requires inputs", async () => {
     const unknown = { code: "option-unknown" };
     await expect(open(parks, untyped({ wher: "a = 1" }))).rejects.toMatchObject(unknown);
     await expect(write([], scratch.path("c.geojson"), untyped({ selct: [] }))).rejects.toMatchObject(unknown);

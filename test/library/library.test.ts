@@ -37,7 +37,7 @@ async function featuresOf(input: Parameters<typeof open>[0], options: OpenOption
 }
 
 describe("open", () => {
-  test("gives the layers of a file, and their features in WGS 84, more than once", async () => {
+  test("open returns the layers of a file, and their features in WGS 84, repeatedly", async () => {
     await using dataset = await open(shapefile);
     const layer = dataset.layer("survey");
     expect(dataset.layers.map(({ name }) => name)).toEqual(["survey"]);
@@ -58,7 +58,7 @@ describe("open", () => {
     expect(layer.report).toMatchObject({ read: 20, written: 20, rejected: 0 });
   });
 
-  test("takes the options of a conversion", async () => {
+  test("open accepts the options of a conversion", async () => {
     const tall = expected.filter(({ properties }) => (properties.height_m as number) > 150);
     expect(await featuresOf(shapefile, { where: "height_m > 150" })).toHaveLength(tall.length);
     expect(await featuresOf(shapefile, { limit: 3 })).toHaveLength(3);
@@ -87,13 +87,13 @@ describe("open", () => {
     "a path": () => fileWith("towns.csv", csv),
     "a file URL": () => pathToFileURL(fileWith("towns url.csv", csv)),
   };
-  test.each(Object.entries(inputs))("reads %s", async (_what, input) => {
+  test.each(Object.entries(inputs))("open reads %s", async (_what, input) => {
     const features = await featuresOf(input());
     expect(features.map(({ properties }) => properties.name)).toEqual(["Bern", "Basel"]);
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [7.447, 46.948] });
   });
 
-  test("keeps ids, and types of properties", async () => {
+  test("open keeps ids and the types of properties", async () => {
     const text = JSON.stringify({
       type: "FeatureCollection",
       features: [
@@ -108,7 +108,7 @@ describe("open", () => {
     expect(await featuresOf(Buffer.from(text))).toEqual((JSON.parse(text) as Collection).features);
   });
 
-  test("stops reading where the loop is left, and where it is aborted", async () => {
+  test("open stops reading when the loop ends or is aborted", async () => {
     const lines = Array.from(
       { length: 20_000 },
       (_, n) => `{"type":"Feature","geometry":null,"properties":{"n":${n}}}\n`,
@@ -128,7 +128,7 @@ describe("open", () => {
     await expect(reading).rejects.toMatchObject({ code: "interrupted" });
   });
 
-  test("throws what the loop throws", async () => {
+  test("an error thrown in the loop is rethrown", async () => {
     await using dataset = await open(survey);
     const reading = (async () => {
       for await (const _ of dataset.layers[0]!) throw new RangeError("mine");
@@ -139,7 +139,7 @@ describe("open", () => {
   const broken =
     '{"type":"Feature","geometry":null,"properties":{"n":1}}\n{"type":"Feature","geometry":{"type":"Point","coordinates":["x",2]},"properties":{"n":2}}\n{"type":"Feature","geometry":{"type":"Point","coordinates":[1,95]},"properties":{"n":3}}\n';
 
-  test("does not let a rejected feature go unnoticed", async () => {
+  test("a rejected feature without a callback is an error", async () => {
     const input = { name: "broken.geojsonl", bytes: Buffer.from(broken) };
     await expect(featuresOf(input)).rejects.toMatchObject({ code: "features-rejected" });
     const rejected: RejectedFeature[] = [];
@@ -151,7 +151,7 @@ describe("open", () => {
     expect(rejected.at(-1)).toMatchObject({ feature: { properties: { n: 3 } }, place: { record: 3 } });
   });
 
-  test("gives reasons that name options", async () => {
+  test("reject reasons name options instead of flags", async () => {
     const input = () => ({ name: "a.csv", bytes: Buffer.from("name,latitude,longitude\na,53°12'N,9°30'O\n") });
     const advice = 'readerOptions: { "letter-o": "east" } or readerOptions: { "letter-o": "west" } says which';
     const rejected: RejectedFeature[] = [];
@@ -162,7 +162,7 @@ describe("open", () => {
     expect(JSON.parse(readFileSync(rejects, "utf8")).reject.reason).toContain(advice);
   });
 
-  test("tells layers of one name apart", async () => {
+  test("open distinguishes layers of one name", async () => {
     const { bytes: zip } = await zipOf({ "a/towns.csv": csv, "b/towns.csv": "id,name,lon,lat\n3,Chur,9.53,46.85\n" });
     const features = await featuresOf({ name: "towns.zip", bytes: zip });
     expect(features.map(({ properties }) => properties.name)).toEqual(["Bern", "Basel", "Chur"]);
@@ -170,14 +170,14 @@ describe("open", () => {
 });
 
 describe("convert", () => {
-  test("gives bytes where no output is named", async () => {
+  test("convert returns bytes if no output is given", async () => {
     const report = await convert({ inputs: Buffer.from(csv), to: "geojson" });
     const { features } = JSON.parse(Buffer.from(report.bytes).toString()) as Collection;
     expect(features.map(({ properties }) => properties.name)).toEqual(["Bern", "Basel"]);
     expect(report).toMatchObject({ read: 2, written: 2, inputs: ["input"], rejects: null });
   });
 
-  test("gives a zip where a format has several files, and a database where it is one", async () => {
+  test("convert returns a zip if a format has several files, and a database if it is one file", async () => {
     const { bytes: zip } = await convert({ inputs: [Buffer.from(csv)], to: "shapefile" });
     expect(Buffer.from(zip.subarray(0, 2)).toString()).toBe("PK");
     expect(await featuresOf({ name: "towns.zip", bytes: zip })).toHaveLength(2);
@@ -186,7 +186,7 @@ describe("convert", () => {
     expect(await featuresOf(database)).toHaveLength(2);
   });
 
-  test("writes into streams of the web and of Node.js", async () => {
+  test("convert writes into web streams and Node.js streams", async () => {
     const chunks: Uint8Array[] = [];
     const web = new WritableStream<Uint8Array>({ write: (chunk) => void chunks.push(chunk) });
     await convert({ inputs: createReadStream(survey), output: web, to: "csv" });
@@ -204,7 +204,7 @@ describe("convert", () => {
     expect(node.writableFinished).toBe(true);
   });
 
-  test("gives a stream nothing of a conversion that fails", async () => {
+  test("a stream gets nothing from a failed conversion", async () => {
     const chunks: Uint8Array[] = [];
     let aborted: unknown;
     const stream = new WritableStream<Uint8Array>({
@@ -220,13 +220,13 @@ describe("convert", () => {
     expect(aborted).toMatchObject({ code: "field-missing" });
   });
 
-  test("writes to a path as before", async () => {
+  test("convert writes to a path", async () => {
     const output = join(folder, "survey.gpkg");
     expect(await convert({ inputs: [survey], output })).toMatchObject({ written: 20 });
     expect((await inspect({ inputs: [output] })).layers[0]).toMatchObject({ featureCount: 20 });
   });
 
-  test("names the layers to choose from where the bytes would be several files", async () => {
+  test("convert names the layers to choose from if the bytes would be several files", async () => {
     const { bytes } = await zipOf({ "a.csv": csv, "b.csv": csv });
     await expect(convert({ inputs: { name: "two.zip", bytes }, to: "csv" })).rejects.toMatchObject({
       code: "usage",
@@ -243,7 +243,7 @@ describe("write", () => {
     properties: { n, at: new Date(Date.UTC(2026, 0, n)) },
   });
 
-  test("takes features of a generator", async () => {
+  test("write accepts features of a generator", async () => {
     async function* some() {
       for (let n = 1; n <= 3; n++) yield feature(n);
     }
@@ -254,12 +254,12 @@ describe("write", () => {
     expect(dataset.layers[0]!.fields).toContainEqual(expect.objectContaining({ name: "at", type: "datetime" }));
   });
 
-  test("gives bytes", async () => {
+  test("write returns bytes", async () => {
     const { bytes } = await write([feature(1)], undefined, { to: "geojson" });
     expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ features: [{ id: 1, properties: { n: 1 } }] });
   });
 
-  test("keeps bigints, and reports what JSON has no number for", async () => {
+  test("write keeps bigints, and reports numbers that JSON does not support", async () => {
     const properties = {
       small: 7n,
       large: 9007199254740993n,
@@ -275,7 +275,7 @@ describe("write", () => {
     expect(losses.map(({ code }) => code)).toContain("non-finite-value");
   });
 
-  test("throws what the generator throws, and writes nothing", async () => {
+  test("write throws the error of the generator, and writes nothing", async () => {
     const output = join(folder, "none.geojson");
     const own = new RangeError("mine");
     function* some() {
@@ -297,7 +297,7 @@ describe("errors", () => {
     throw new Error("it did not fail");
   };
 
-  test("name options of the library, and list them", async () => {
+  test("errors name options of the library, and list them", async () => {
     const collection = { name: "x.bin", bytes: Buffer.from([1, 2, 3, 4, 5]) };
     const unknown = await failing(open(collection));
     expect(unknown).toMatchObject({ code: "input-unrecognized", details: { options: ["from"] } });
@@ -313,7 +313,7 @@ describe("errors", () => {
     expect(undecided).toMatchObject({ code: "format-undecided", details: { options: ["to"] } });
   });
 
-  test("say which argument of a call is wrong", async () => {
+  test("errors name the invalid argument of a call", async () => {
     const calls: readonly (readonly [() => Promise<unknown>, RegExp])[] = [
       [() => open(undefined as never), /^an input is a path/],
       [() => open(null as never), /^an input is a path/],
@@ -337,7 +337,7 @@ describe("errors", () => {
     }
   });
 
-  test("of a closed dataset say that it is closed", async () => {
+  test("errors of a closed dataset name it as closed", async () => {
     const dataset = await open(survey);
     await dataset.close();
     const error = await failing(dataset.layers[0]![Symbol.asyncIterator]().next());

@@ -23,7 +23,7 @@ test.each([
   ["--strict: the target cannot hold everything", "strict: true: the target cannot hold everything"],
   ["run --port 0, or -v; a--from-b", "run --port 0, or -v; a--from-b"],
   ["--mode full is of maps", "--mode full is of maps"],
-])("a program reads: %s", (flags, options) => {
+])("flags in messages become options of the library: %s", (flags, options) => {
   expect(rewriteFlagsAsOptions(flags)).toBe(options);
 });
 
@@ -39,7 +39,7 @@ test.each([
   ["--on-duplicate first or last", "onDuplicate: first or last"],
   ["--keep-unmanaged leaves them", "keepUnmanaged: true leaves them"],
   ["--profile north, --wait 5, --state DIR, --if-newer", "--profile north, --wait 5, --state DIR, --if-newer"],
-])("a person with a job reads: %s", (flags, keys) => {
+])("flags in messages become keys of a job: %s", (flags, keys) => {
   expect(replaceFlagsByKeys(flags)).toBe(keys);
   expect(replaceFlagsByKeys(keys)).toBe(keys);
 });
@@ -48,20 +48,20 @@ test.each([
   "get it with geoferry grids fetch --target-crs EPSG:25832 in.shp; then run it again",
   "run geoferry check --layer roads in.gpkg, or geoferry info -v",
   "geoferry push in.csv --mode full",
-])("a whole command stays as it is: %s", (sentence) => {
+])("a whole command in a message is unchanged: %s", (sentence) => {
   expect(replaceFlagsByKeys(sentence)).toBe(sentence);
   expect(rewriteFlagsAsOptions(sentence)).toBe(sentence);
 });
 
-test("what follows a command is rewritten", () => {
-  expect(replaceFlagsByKeys("run geoferry check x.shp; leave --strict away")).toBe(
-    "run geoferry check x.shp; leave strict: true away",
+test("text after a command is rewritten", () => {
+  expect(replaceFlagsByKeys("run geoferry check x.shp; omit --strict")).toBe(
+    "run geoferry check x.shp; omit strict: true",
   );
 });
 
-test("the options that a sentence names are listed once", () => {
+test("the options in a sentence are listed once", () => {
   expect(optionsNamedIn("--from X or --to Y or --from Z, --port")).toEqual(["from", "to"]);
-  expect(optionsNamedIn("run geoferry check --layer roads in.gpkg; or leave --strict away")).toEqual(["strict"]);
+  expect(optionsNamedIn("run geoferry check --layer roads in.gpkg; or omit --strict")).toEqual(["strict"]);
 });
 
 /** Flags of the command line alone. */

@@ -15,7 +15,7 @@ function boxOf(of: readonly (readonly [number, number])[]): number[] {
 
 const zeroless = (values: readonly number[]) => values.map((value) => value + 0);
 
-test("a box is the least and greatest of its positions alone", () => {
+test("a bounding box is the minimum and maximum of its positions only", () => {
   fc.assert(
     fc.property(positions, positions, positions, (before, own, after) => {
       const box = new Float64Array(6);
@@ -27,7 +27,7 @@ test("a box is the least and greatest of its positions alone", () => {
   );
 });
 
-test("a box is confirmed if it is the right one, and only then", () => {
+test("only a correct bounding box is confirmed", () => {
   fc.assert(
     fc.property(positions, fc.nat({ max: 3 }), finite, (own, side, other) => {
       const xy = Float64Array.from(own.flat());
@@ -42,26 +42,29 @@ test("a box is confirmed if it is the right one, and only then", () => {
   );
 });
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("a coordinate %d has no box", (odd) => {
-  for (const at of [0, 1, 2, 3, 4, 5]) {
-    const xy = Float64Array.of(1, 2, 3, 4, 5, 6);
-    xy[at] = odd;
-    expect(computeBox(xy, 0, 3, new Float64Array(4), 0)).toBe(false);
-    expect(isBoxOf(xy, 0, 3, Float64Array.of(1, 2, 5, 6), 0)).toBe(false);
-    expect(
-      isBoxOf(
-        xy,
-        0,
-        3,
-        Float64Array.from(
-          boxOf([
-            [xy[0]!, xy[1]!],
-            [xy[2]!, xy[3]!],
-            [xy[4]!, xy[5]!],
-          ]),
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  "a coordinate %d has no bounding box",
+  (odd) => {
+    for (const at of [0, 1, 2, 3, 4, 5]) {
+      const xy = Float64Array.of(1, 2, 3, 4, 5, 6);
+      xy[at] = odd;
+      expect(computeBox(xy, 0, 3, new Float64Array(4), 0)).toBe(false);
+      expect(isBoxOf(xy, 0, 3, Float64Array.of(1, 2, 5, 6), 0)).toBe(false);
+      expect(
+        isBoxOf(
+          xy,
+          0,
+          3,
+          Float64Array.from(
+            boxOf([
+              [xy[0]!, xy[1]!],
+              [xy[2]!, xy[3]!],
+              [xy[4]!, xy[5]!],
+            ]),
+          ),
+          0,
         ),
-        0,
-      ),
-    ).toBe(false);
-  }
-});
+      ).toBe(false);
+    }
+  },
+);

@@ -8,7 +8,7 @@ import { acquireBuffer, GeometryBuilder, releaseBuffer } from "../../src/model/i
 const large = 1 << 20;
 
 describe("borrowed memory", () => {
-  test("is used again once given back, and not before", () => {
+  test("borrowed memory is used again once given back, and not before", () => {
     const first = acquireBuffer(large);
     const second = acquireBuffer(large);
     expect(second.buffer).not.toBe(first.buffer);
@@ -16,33 +16,33 @@ describe("borrowed memory", () => {
     expect(acquireBuffer(large - 100).buffer).toBe(first.buffer);
   });
 
-  test("cannot be given back twice, nor can what was not borrowed", () => {
+  test("borrowed memory cannot be given back twice, nor can what was not borrowed", () => {
     const bytes = acquireBuffer(large);
     expect(releaseBuffer(bytes.buffer)).toBe(true);
     expect(releaseBuffer(bytes.buffer)).toBe(false);
     expect(releaseBuffer(new ArrayBuffer(large))).toBe(false);
   });
 
-  test("goes to another thread instead of being copied, though its view is shorter than it", () => {
+  test("borrowed memory is transferred to another thread instead of being copied, even if its view is shorter", () => {
     const bytes = acquireBuffer(large);
     expect(bytes.byteLength).toBeLessThan(bytes.buffer.byteLength);
     expect(transferableBuffers({ bytes })).toEqual([bytes.buffer]);
   });
 
-  test("is found in whatever a thread can be sent", () => {
+  test("borrowed memory is found in any transferable message", () => {
     const chunks = [acquireBuffer(large), acquireBuffer(large), acquireBuffer(large)] as const;
     const sent = { named: new Map([["a", { bytes: chunks[0] }]]), set: new Set([chunks[1]]), list: [[chunks[2]]] };
     expect(transferableBuffers(sent)).toEqual(chunks.map(({ buffer }) => buffer));
   });
 
-  test("waits in no more than 8 MiB", () => {
+  test("borrowed memory waits in no more than 8 MiB", () => {
     const buffers = Array.from({ length: 20 }, () => new ArrayBuffer(large));
     for (const buffer of buffers) donateBuffer(buffer);
     const again = new Set(Array.from({ length: 20 }, () => acquireBuffer(large).buffer));
     expect(buffers.filter((buffer) => again.has(buffer))).toHaveLength(8);
   });
 
-  test("leaves no trace of its last use in a chunk", () => {
+  test("borrowed memory leaves no trace of its last use in a chunk", () => {
     const builder = new GeometryBuilder();
     for (let i = 0; i < 30_000; i++) {
       if (i % 3 === 0) builder.addNull();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { columnBuilder, fieldTypes, initialRowCapacity, valueAt } from "../../src/model/index.js";
 
-test("builders of very many columns take memory for what is in them", () => {
+test("builders of very many columns allocate memory only for their values", () => {
   const count = 80_000;
   const before = process.memoryUsage().arrayBuffers;
   const builders = Array.from({ length: count }, (_, n) =>
@@ -12,11 +12,11 @@ test("builders of very many columns take memory for what is in them", () => {
   expect(builders).toHaveLength(count);
 });
 
-test("few columns have room for a batch at first", () => {
+test("a few columns have initial capacity for a batch", () => {
   expect([1, 100, 256].map(initialRowCapacity)).toEqual([1024, 1024, 1024]);
 });
 
-test.each(fieldTypes)("a builder of %s grows beyond the room that it has at first", (type) => {
+test.each(fieldTypes)("a builder of %s grows beyond its initial capacity", (type) => {
   for (const rows of [0, 1, 3]) {
     const builder = columnBuilder(type, rows);
     for (let row = 0; row < 5; row++) builder.pushNull();

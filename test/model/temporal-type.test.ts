@@ -31,7 +31,7 @@ const nearly = fc
   .tuple(text, fc.nat({ max: 30 }), fc.constantFrom("", "-", ":", ".", "T", "Z", "0", "9", "/", " ", "é"), fc.nat(1))
   .map(([whole, at, other, gone]) => whole.slice(0, at) + other + whole.slice(at + gone));
 
-test("bytes have the type that their text has", () => {
+test("bytes have the same temporal type as their text", () => {
   fc.assert(
     fc.property(fc.oneof(text, nearly, fc.string({ maxLength: 24 })), (sample) => {
       const latin = Buffer.from(sample, "latin1").toString("latin1");
@@ -61,10 +61,10 @@ describe("canonical forms (ISO 8601)", () => {
     ["2024-02-29 23:59:59", null],
     ["2024-02-29T23:59", null],
     ["", null],
-  ])("%s is %s", (sample, type) => expect(typeAmongBytes(sample)).toBe(type));
+  ])("the canonical form of %s is %s", (sample, type) => expect(typeAmongBytes(sample)).toBe(type));
 });
 
-test("a day is real if the calendar has it", () => {
+test("a date is valid if the calendar has it", () => {
   for (const year of [1600, 1900, 2000, 2023, 2024]) {
     for (let month = 1; month <= 12; month++) {
       for (let day = 1; day <= 31; day++) {

@@ -1,6 +1,6 @@
 /**
  * Memory that is given back is used again for something else. Here it is overwritten at once, and memory of any size is
- * lent: whoever still looks at it afterwards sees what no file has.
+ * lent: a later read sees values that no file has.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -169,8 +169,8 @@ describe("eastings with a zone number", () => {
     const report = await convertFile(mixed, output, { sourceCrs: "EPSG:25832", maxRejects: "80%" });
     expect([report.written, report.rejected]).toEqual([3, 2]);
     const rejects = readFileSync(scratch.path("mixed.geojson.rejects.geojsonl"), "utf8");
-    const told = report.notices.filter(({ code }) => code === "zone-prefix");
-    expect(told).toMatchObject([{ count: 2, example: expect.stringMatching(utmSystems) }]);
+    const prefixNotices = report.notices.filter(({ code }) => code === "zone-prefix");
+    expect(prefixNotices).toMatchObject([{ count: 2, example: expect.stringMatching(utmSystems) }]);
     expect(rejects).not.toContain("zone number");
     expect(rejects).toContain("32356500");
   });

@@ -31,26 +31,23 @@ describe("coordinates carried untouched", () => {
     expect(losses.filter(({ code }) => code === "crs-undeclared")).toEqual([]);
   });
 
-  test.each(["geojson", "shp"])(
-    "of a plane that nobody knows are those of a plane in a GeoPackage (.%s)",
-    async (extension) => {
-      const coordinates = [
-        [500_000, 4_000_000],
-        [500_001, 4_000_001],
-      ];
-      const feature = { type: "Feature", properties: { a: 1 }, geometry: { type: "LineString", coordinates } };
-      const input = scratch.path(`plane.${extension}`);
-      const geojson = extension === "shp" ? scratch.path("plane-first.geojson") : input;
-      writeFileSync(geojson, JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature] }));
-      if (extension === "shp") await convertFile(geojson, input, untouched);
-      const output = scratch.path(`plane-${extension}.gpkg`);
-      await convertFile(input, output, untouched);
-      const database = new Database(output, { readonly: true });
-      // OGC 12-128r19, 1.1.2.1.2: -1 is an undefined Cartesian system, 0 an undefined geographic one.
-      expect(database.prepare("SELECT srs_id, min_x FROM gpkg_contents").get()).toEqual({ srs_id: -1, min_x: 500_000 });
-      database.close();
-    },
-  );
+  test.each(["geojson", "shp"])("of an unknown planar system are planar in a GeoPackage (.%s)", async (extension) => {
+    const coordinates = [
+      [500_000, 4_000_000],
+      [500_001, 4_000_001],
+    ];
+    const feature = { type: "Feature", properties: { a: 1 }, geometry: { type: "LineString", coordinates } };
+    const input = scratch.path(`plane.${extension}`);
+    const geojson = extension === "shp" ? scratch.path("plane-first.geojson") : input;
+    writeFileSync(geojson, JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature] }));
+    if (extension === "shp") await convertFile(geojson, input, untouched);
+    const output = scratch.path(`plane-${extension}.gpkg`);
+    await convertFile(input, output, untouched);
+    const database = new Database(output, { readonly: true });
+    // OGC 12-128r19, 1.1.2.1.2: -1 is an undefined Cartesian system, 0 an undefined geographic one.
+    expect(database.prepare("SELECT srs_id, min_x FROM gpkg_contents").get()).toEqual({ srs_id: -1, min_x: 500_000 });
+    database.close();
+  });
 
   test("are rejected where a GPX cannot say them, and never become others", async () => {
     const output = scratch.path("out.gpx");

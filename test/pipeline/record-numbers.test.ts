@@ -17,7 +17,7 @@ function collection(count: number): string {
 }
 
 describe("what stands far on in an input", () => {
-  test("is told of where all is read, and not where a limit leaves it out", async () => {
+  test("is reported when the whole input is read, but not beyond a limit", async () => {
     const input = scratch.path("far.geojson");
     writeFileSync(input, collection(7));
     const lossesOf = async (name: string, limit: { limit?: number }) => {

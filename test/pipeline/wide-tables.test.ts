@@ -36,7 +36,7 @@ describe("20,003 columns", () => {
   });
 
   test("have one notice about renamed fields", async () => {
-    const { notices } = await convertFile(wide, scratch.path("told.geojson"), {});
+    const { notices } = await convertFile(wide, scratch.path("noticed.geojson"), {});
     expect(notices.filter(({ code }) => code === "name-missing")).toMatchObject([{ count: 20_003 }]);
   });
 

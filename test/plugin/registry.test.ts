@@ -75,7 +75,7 @@ describe("the format of a file", () => {
     expect(unknown.details.known).toEqual(["json"]);
   });
 
-  test("is told from the first 64 KiB", async () => {
+  test("is detected from the first 64 KiB", async () => {
     const lengths: number[] = [];
     const curious = format("curious", [], (head) => {
       lengths.push(head.length);

@@ -18,13 +18,13 @@ const batch = packFeatures(
 const properties = (of: Batch) => [...of.features()].map((feature) => feature.properties);
 
 describe("attributes", () => {
-  test("select keeps the order asked for and ignores what is not there", async () => {
+  test("select keeps the requested order and ignores unknown names", async () => {
     const { batch: left } = await applyStage("select", { fields: ["c", "missing", "a"] }, batch);
     expect(left.fields.map((field) => field.name)).toEqual(["c", "a"]);
     expect(properties(left)).toEqual([{ c: true, a: 1 }, { a: 2 }]);
   });
 
-  test("rename works at once, also with __proto__", async () => {
+  test("rename is simultaneous, also with __proto__", async () => {
     const { batch: left } = await applyStage("rename", { map: { a: "b", b: "a" } }, batch);
     expect(properties(left)[1]).toEqual({ b: 2, a: "y" });
     const map = new Map([["a", "__proto__"]]);
@@ -32,7 +32,7 @@ describe("attributes", () => {
     expect(odd.fields[0]!.name).toBe("__proto__");
   });
 
-  test("cast changes the type and forgets the width that was declared for the old one", async () => {
+  test("cast changes the type and removes the declared width of the old one", async () => {
     const declared = batch.with({ fields: batch.fields.map((field) => ({ ...field, width: 5 })) });
     const { batch: left } = await applyStage("cast", { map: { a: "text", b: "text" } }, declared);
     expect(left.fields).toEqual([
@@ -43,7 +43,7 @@ describe("attributes", () => {
     expect(properties(left)[0]).toEqual({ a: "1", b: "x", c: true });
   });
 
-  test("ids become the first field, under a free name", async () => {
+  test("ids become the first field, with a unique name", async () => {
     const { batch: left, heard } = await applyStage("ids-to-field", { name: "a" }, batch);
     expect([...left.features()][0]).toEqual({
       type: "Feature",
@@ -54,7 +54,7 @@ describe("attributes", () => {
   });
 });
 
-test("limit counts over its batches, each stage by itself", async () => {
+test("limit counts over all batches, separately for each stage", async () => {
   const heard = new RecordingStageContext();
   const stage = await buildStage({ name: "limit", settings: { count: 3 } }, heard);
   expect([stage.apply(batch).length, stage.apply(batch).length, stage.apply(batch).length]).toEqual([2, 1, 0]);
@@ -63,7 +63,7 @@ test("limit counts over its batches, each stage by itself", async () => {
 });
 
 describe("geometry", () => {
-  test("swap-xy goes into collections and leaves the given batch alone", async () => {
+  test("swap-xy includes collections and does not change the input batch", async () => {
     const given = batchOf([{ type: "GeometryCollection", geometries: [point] }, point]);
     const { batch: left } = await applyStage("swap-xy", {}, given);
     const exchanged = { type: "Point", coordinates: [2, 1, 3] };
@@ -167,7 +167,7 @@ describe("geometry", () => {
       ],
       0,
     ],
-  ])("geometry-type %s", async (type, expected, leftOut) => {
+  ])("geometry-type %s keeps or converts geometries", async (type, expected, leftOut) => {
     const { batch: left, heard } = await applyStage("geometry-type", { type }, batchOf(mixed));
     expect([...left.features()].map((feature) => feature.geometry)).toEqual(expected);
     expect(heard.notices.map((notice) => notice.count)).toEqual(leftOut === 0 ? [] : [leftOut]);
@@ -183,13 +183,13 @@ test.each<[string, Record<string, unknown>]>([
   ["bbox", { box: [0, 0, 1, Number.NaN] }],
   ["geometry-type", { type: "curve" }],
   ["check-coordinates", { mode: "nad27" }],
-])("%s refuses %j", async (name, settings) => {
+])("the stage %s refuses %j", async (name, settings) => {
   await expect(buildStage({ name, settings }, new RecordingStageContext())).rejects.toMatchObject({
     code: "option-invalid",
   });
 });
 
-test.each(["constructor", "nothing"])("there is no stage %s", async (name) => {
+test.each(["constructor", "nothing"])("the unknown stage %s is refused", async (name) => {
   await expect(buildStage({ name, settings: {} }, new RecordingStageContext())).rejects.toMatchObject({
     code: "internal",
   });

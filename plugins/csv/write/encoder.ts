@@ -200,7 +200,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     const isNull = column.kinds[row] === Kind.none;
     switch (layout.mode) {
       case "none":
-        if (!isNull) this.context.reportLoss("geometry-dropped", undefined, "the option geometry=none leaves it away");
+        if (!isNull) this.context.reportLoss("geometry-dropped", undefined, "the option geometry=none omits it");
         return;
       case "xy":
         this.point(column, row);

@@ -74,7 +74,7 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
   const wkt = streamed ? null : await context.crs.toWkt(layer.crs!, "esri");
   if (wkt === null) {
     const example = streamed
-      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or leave --target-crs and --no-reproject away`
+      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or omit --target-crs and --no-reproject`
       : `no .prj file can say ${layer.crs!.name}; name another system with --target-crs, or choose another format`;
     context.reportLoss("crs-undeclared", undefined, example);
     return;
@@ -93,7 +93,7 @@ function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: Writer
     "readers may take this column for a geometry; --in geometry=none forbids it",
   );
   if (!options.header)
-    for (const { name } of layout.fields) context.reportLoss("name-dropped", name, "header=no leaves it away");
+    for (const { name } of layout.fields) context.reportLoss("name-dropped", name, "header=no omits it");
   if (options.csvt) return;
   const undeclared = new Map<string, string[]>();
   for (const { name, type, values } of layer.summary?.fields ?? []) {

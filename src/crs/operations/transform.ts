@@ -81,7 +81,7 @@ export async function createZoneAdviser(crs: Crs): Promise<(x: number, y: number
 export async function createFailureExplainer(operation: Operation): Promise<(x: number, y: number) => string> {
   const { from, to, transformations, ignoresArea, accuracyLimit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
-  const gap = "beyond the grids at hand";
+  const gap = "beyond the available grids";
   if (ignoresArea) return transformations.some(usesGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
   const enter = await toGeographic(await resolveDefinition(from));
   const chooser = new OperationSelector(transformations);

@@ -1,5 +1,5 @@
 // Writes the tables in this folder from PROJ's database: node src/crs/tables/build.mjs /usr/share/proj/proj.db
-// A second, newer database tells where operations that are in both hold, how accurate they are, and which replaced which.
+// A second, newer database supplies the areas, accuracies and replacements of operations that are in both.
 // Needs the sqlite3 command. Run it again with a newer proj.db to follow a newer EPSG dataset.
 // Origin and terms: README.md in this folder.
 import { execFileSync } from "node:child_process";

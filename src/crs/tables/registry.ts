@@ -176,7 +176,7 @@ export class CrsRegistry {
     return { name: name!, degrees: Number(degrees) };
   }
 
-  /** A datum that has a twin with another prime meridian only is that twin: `Geodetic.meridian` tells them apart. */
+  /** A datum that has a twin with another prime meridian only is that twin: `Geodetic.meridian` distinguishes them. */
   getDatum(code: string): Datum {
     const cells = this.datums.get(code)!;
     // ESRI lists some of EPSG's under the same number or name.

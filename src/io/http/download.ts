@@ -258,10 +258,10 @@ async function fetchSiblings(address: URL, main: DownloadedFile, options: InputO
     const isUpper = /[A-Z]/.test(extname(url.pathname));
     const cases = [sibling, sibling.toUpperCase()];
     for (const each of isUpper ? cases.reverse() : cases) {
-      const told = progress && { progress: (bytes: number) => progress(done + bytes, null) };
+      const reporting = progress && { progress: (bytes: number) => progress(done + bytes, null) };
       const found = await fetchFile(
         siblingUrl(url, extension, each)!,
-        { ...limited, ...told },
+        { ...limited, ...reporting },
         () => `${stem}.${sibling}`,
         true,
       );

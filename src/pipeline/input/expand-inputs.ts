@@ -118,7 +118,8 @@ export async function expandInputs(
   const readsFolders = from !== undefined && registry.get(from).folderExtensions !== undefined;
   const isDataset = (path: string) => readsFolders || registry.isDatasetFolder(path);
   for (const text of given) {
-    if (text === "") throw createError("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
+    if (text === "")
+      throw createError("usage", { reason: "the name of an INPUT is empty; check whether a variable is unset" });
     if (isAddress(text, registry)) inputs.push({ address: text, relativePath: outputBaseName(text, registry) });
     else if (isBucketAddress(text)) {
       const { expandBucket } = await import("./expand-bucket.js");

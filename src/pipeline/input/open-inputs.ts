@@ -150,7 +150,7 @@ export async function openInputs(
   async function openMap(id: string, name: string): Promise<void> {
     if (id === "")
       throw createError("usage", {
-        reason: "the id of the map is empty: map:ID; is a variable not set?",
+        reason: "the id of the map in map:ID is empty; check whether a variable is unset",
       });
     const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
     const { signal } = host;

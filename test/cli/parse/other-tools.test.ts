@@ -110,18 +110,18 @@ test.each([
   [["convert", "a.shp", "b.csv", "-x"], "no flag -x; see geoferry convert --help"],
   [
     ["convert", "a.shp", "b.csv", "--overwrite=yes"],
-    '--overwrite takes no value: leave "=yes" away, or write --no-overwrite for the opposite; see geoferry convert --help',
+    '--overwrite takes no value: remove "=yes", or write --no-overwrite for the opposite; see geoferry convert --help',
   ],
   [
     ["convert", "a.shp", "b.csv", "--where", "-x > 3"],
-    "--where is given without a value; one that begins with a dash is written --where='-x > 3'; see geoferry convert --help",
+    "--where has no value; write a value that starts with a dash as --where='-x > 3'; see geoferry convert --help",
   ],
   [
     ["convert", "a.shp", "b.csv", "--layer", "--to", "csv"],
-    "--layer is given without a value; give one, or leave it away; see geoferry convert --help",
+    "--layer has no value; add one, or remove the flag; see geoferry convert --help",
   ],
-  [["formats", "csv", "shp"], 'formats takes one NAME, and "shp" is one more; see geoferry formats --help'],
-  [["whoami", "me"], 'whoami takes no arguments, and "me" is one more; see geoferry whoami --help'],
+  [["formats", "csv", "shp"], 'formats takes one NAME, but "shp" was also given; see geoferry formats --help'],
+  [["whoami", "me"], 'whoami takes no arguments, but "me" was also given; see geoferry whoami --help'],
 ] as const)("%j", (line, message) => {
   expect(explain(line)).toBe(message);
 });

@@ -37,20 +37,20 @@ describe("codes", () => {
     it(text, async () => expect((await parse(text)).id).toBe(id));
   }
 
-  it("gives WGS84 itself for every name of it", async () => {
+  it("every name of WGS 84 gives the same system", async () => {
     for (const text of ["EPSG:4326", "CRS84", " WGS 84\n"]) expect(await parse(text)).toBe(wgs84);
     expect(isWgs84(await parse("OGC:CRS84"))).toBe(true);
     expect(isSameCrs(await parse("OGC:CRS84"), wgs84)).toBe(true);
     expect(isSameCrs(await parse("EPSG:4258"), wgs84)).toBe(false);
   });
 
-  it("knows kinds, also of compound and geocentric systems", async () => {
+  it("kinds of systems are recognized, also compound and geocentric ones", async () => {
     expect(await parse("EPSG:7415")).toMatchObject({ id: "EPSG:7415", kind: "projected" });
     expect(await parse("EPSG:4979")).toMatchObject({ id: "EPSG:4979", kind: "geographic" });
     expect((await parse("EPSG:4978")).kind).toBe("other");
   });
 
-  it("takes the horizontal part of a compound code, and says that heights stay", async () => {
+  it("the horizontal part of a compound code is used, with a note that heights are unchanged", async () => {
     for (const text of [
       "EPSG:27700+5701",
       "epsg:27700+EPSG:5701",
@@ -74,7 +74,7 @@ describe("codes", () => {
     await expect(parse("EPSG:7415+5709")).rejects.toMatchObject({ code: "crs-unknown" });
   });
 
-  it("refuses codes that do not exist, and text that is no definition, saying so", async () => {
+  it("unknown codes and text that is not a definition are refused with a reason", async () => {
     await expect(parse("EPSG:999999")).rejects.toMatchObject({ code: "crs-unknown" });
     await expect(parse("EPSG:999999")).rejects.toThrow("no such code");
     await expect(parse("")).rejects.toMatchObject({ code: "crs-unknown" });
@@ -84,7 +84,7 @@ describe("codes", () => {
     await expect(parse("+proj=longlat +datum=nonsense")).rejects.toMatchObject({ code: "crs-unknown" });
   });
 
-  it("is made again from its own definition, on any thread", async () => {
+  it("a system is parsed again from its own definition, on any thread", async () => {
     for (const text of ["EPSG:25832", "urn:ogc:def:crs:EPSG::3857", "+proj=utm +zone=33 +datum=WGS84"]) {
       const crs = await parse(text);
       expect(await parse(structuredClone(crs).definition)).toEqual(crs);
@@ -97,8 +97,8 @@ const utm33 =
 const wgs84Prj =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]';
 
-describe("what ESRI writes, without an authority", () => {
-  it("finds the code where name and numbers agree", async () => {
+describe("ESRI WKT without an authority", () => {
+  it("ESRI WKT without an authority gets its code if name and parameters agree", async () => {
     expect((await parse(utm33)).id).toBe("EPSG:32633");
     expect(await parse(wgs84Prj)).toBe(wgs84);
     expect((await parse(`\uFEFF${utm33}\r\n\0`)).id).toBe("EPSG:32633");
@@ -107,7 +107,7 @@ describe("what ESRI writes, without an authority", () => {
     expect((await parse(utm33.replaceAll("[", "(").replaceAll("]", ")"))).id).toBe("EPSG:32633");
   });
 
-  it("gives none where the name says one thing and the numbers another, and believes the numbers", async () => {
+  it("ESRI WKT with contradicting name and parameters gets no code, and the parameters are used", async () => {
     const moved = await parse(utm33.replace("500000.0", "500100.0"));
     expect(moved.id).toBeNull();
     expect(isSameCrs(moved, await parse("EPSG:32633"))).toBe(false);
@@ -117,7 +117,7 @@ describe("what ESRI writes, without an authority", () => {
     expect(wrongCode.id).toBeNull();
   });
 
-  it("knows equal-area maps of a sphere, a turned map by its negative azimuth, and a map of an airport", async () => {
+  it("ESRI WKT of equal-area maps of a sphere, a rotated map with negative azimuth, and an airport's map is parsed", async () => {
     const atlas =
       'PROJCS["US_National_Atlas_Equal_Area",GEOGCS["GCS_Sphere_Clarke_1866_Authalic",DATUM["D_Sphere_Clarke_1866_Authalic",SPHEROID["Sphere_Clarke_1866_Authalic",6370997.0,0.0]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-100.0],PARAMETER["Latitude_Of_Origin",45.0],UNIT["Meter",1.0]]';
     const found = await parse(atlas);
@@ -134,7 +134,7 @@ describe("what ESRI writes, without an authority", () => {
     expect((await parse(alaska)).id).toBe("ESRI:102631");
   });
 
-  it("transforms a system of one's own on a known datum", async () => {
+  it("ESRI WKT of a custom system on a known datum is transformed", async () => {
     const own = await parse(
       'PROJCS["Own",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]',
     );
@@ -148,7 +148,7 @@ describe("what ESRI writes, without an authority", () => {
     });
   });
 
-  it("reads Massachusetts Mainland, GDA94 with its code as a number, NAD27 as GDAL has it", async () => {
+  it("ESRI WKT of Massachusetts Mainland, GDA94 with a numeric code, and NAD27 as in GDAL is parsed", async () => {
     const massachusetts =
       'PROJCS["NAD_1983_StatePlane_Massachusetts_Mainland_FIPS_2001",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",200000.0],PARAMETER["False_Northing",750000.0],PARAMETER["Central_Meridian",-71.5],PARAMETER["Standard_Parallel_1",41.71666666666667],PARAMETER["Standard_Parallel_2",42.68333333333333],PARAMETER["Latitude_Of_Origin",41.0],UNIT["Meter",1.0]]';
     // EPSG:26986 names the parallels the other way round, which is the same map.
@@ -167,9 +167,9 @@ const common =
     " ",
   );
 
-describe.skipIf(needsProj)("what GDAL writes", () => {
+describe.skipIf(needsProj)("definitions written by GDAL", () => {
   for (const format of ["wkt1", "wkt2_2018", "projjson", "wkt_esri"]) {
-    it(`${format} is read back as the same system`, async () => {
+    it(`${format} written by GDAL is read as the same system`, async () => {
       expect(hasProj).toBe(true);
       const found: (string | null)[] = [];
       const expected: (string | null)[] = [];
@@ -184,7 +184,7 @@ describe.skipIf(needsProj)("what GDAL writes", () => {
 });
 
 describe("PROJ strings", () => {
-  it("have a code only where they are sure to be it", async () => {
+  it("PROJ strings get a code only if they match it for certain", async () => {
     expect(await parse("+proj=longlat +datum=WGS84 +no_defs")).toBe(wgs84);
     expect((await parse("+proj=utm +zone=33 +datum=WGS84 +units=m +no_defs")).id).toBe("EPSG:32633");
     expect((await parse("+proj=longlat +datum=NAD83")).id).toBe("EPSG:4269");
@@ -192,7 +192,7 @@ describe("PROJ strings", () => {
     expect((await parse("+proj=tmerc +lat_0=0 +lon_0=9 +k=1 +x_0=3500000 +y_0=0 +ellps=bessel")).id).toBeNull();
   });
 
-  it("of equal-area and orthographic maps are read as PROJ 9.5.1 has them, or refused", async () => {
+  it("PROJ strings of equal-area and orthographic maps are read as by PROJ 9.5.1, or refused", async () => {
     for (const [text, longitude, latitude, x, y] of [
       ["laea +R_A +lat_0=90 +lon_0=0", 30, 60, 1648937.994949, -2856044.385783],
       ["cea +R_A +lat_ts=30", 100, -45, 9629773.978816, -5201905.58042],
@@ -217,7 +217,7 @@ describe("PROJ strings", () => {
     expect(hasSameCoordinates(read!, registered!)).toBe(true);
   });
 
-  it("never turn coordinates by their axis order", async () => {
+  it("PROJ strings never swap coordinates by their axis order", async () => {
     const crs = await parse("+proj=longlat +datum=WGS84 +axis=neu");
     expect((await findOperation(crs, wgs84)).kind).toBe("identity");
     await expect(findOperation(await parse("+proj=tmerc +datum=WGS84 +axis=wsu"), wgs84)).rejects.toThrow("axis=wsu");
@@ -225,7 +225,7 @@ describe("PROJ strings", () => {
 });
 
 describe("areas of use", () => {
-  it("are west, south, east, north", async () => {
+  it("areas of use are west, south, east, north", async () => {
     expect(await areaOfUse(await parse("EPSG:25832"))).toEqual([6, 36.53, 12.01, 84.01]);
     expect(await areaOfUse(wgs84)).toEqual([-180, -90, 180, 90]);
     // New Zealand lies on both sides of the antimeridian.

@@ -43,7 +43,7 @@ function comparable(text: string): string {
 
 describe("ESRI's WKT", () => {
   it.skipIf(needsProj)(
-    `is what GDAL writes, for ${codes.length} systems`,
+    `ESRI's WKT equals that of GDAL for ${codes.length} systems`,
     async () => {
       const limit = pLimit(2);
       const different: string[] = [];
@@ -61,7 +61,7 @@ describe("ESRI's WKT", () => {
     120_000,
   );
 
-  it("is read back as the system that it was written from", async () => {
+  it("ESRI's WKT is read back as the system that it was written from", async () => {
     const different: string[] = [];
     for (const code of codes) {
       const found = await parse((await wkt(await parse(`EPSG:${code}`), "esri"))!);
@@ -70,14 +70,14 @@ describe("ESRI's WKT", () => {
     expect(different).toEqual([]);
   });
 
-  it("has ESRI's names, and no authority, axes or shifts", async () => {
+  it("ESRI's WKT has ESRI's names, and no authority, axes or shifts", async () => {
     const text = (await wkt(await parse("EPSG:2263"), "esri"))!;
     expect(text).toContain('PROJCS["NAD_1983_StatePlane_New_York_Long_Island_FIPS_3104_Feet"');
     expect(text).toContain('UNIT["Foot_US",0.304800609601219');
     expect(text).not.toMatch(/AUTHORITY|AXIS|TOWGS84/);
   });
 
-  it("is null for what ESRI has no name for", async () => {
+  it("ESRI's WKT is null for systems without an ESRI name", async () => {
     expect(await wkt(await parse("EPSG:2048"), "esri")).toBeNull();
     expect(await wkt(await parse("EPSG:4978"), "esri")).toBeNull();
   });
@@ -86,7 +86,7 @@ describe("ESRI's WKT", () => {
 describe("WKT1 and WKT2", () => {
   for (const flavour of ["wkt1", "wkt2"] as const) {
     it.skipIf(needsProj)(
-      `${flavour} is understood by GDAL as the system`,
+      `${flavour} is read by GDAL as the same system`,
       async () => {
         const limit = pLimit(2);
         const different: string[] = [];
@@ -119,7 +119,7 @@ describe("WKT1 and WKT2", () => {
     });
   }
 
-  it("keeps a declared shift", async () => {
+  it("WKT1 and WKT2 keep a declared shift", async () => {
     const crs = await parse(
       "+proj=tmerc +lon_0=9 +x_0=3500000 +ellps=bessel +towgs84=598.1,73.7,418.2,0.202,0.045,-2.455,6.7",
     );
@@ -129,7 +129,7 @@ describe("WKT1 and WKT2", () => {
     expect(await wkt(again, "wkt1")).toContain("TOWGS84[598.1,73.7,418.2,0.202,0.045,-2.455,6.7");
   });
 
-  it("of WGS84 needs no table and is what the tables would give", async () => {
+  it("WKT of WGS84 needs no tables and equals the one made with them", async () => {
     expect(await wkt(wgs84, "esri")).toBe(
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]',
     );

@@ -150,29 +150,29 @@ const damagedTiffs: Readonly<Record<string, readonly [bytes: Uint8Array, words: 
   "LZW whose codes have no meaning": [compressedTiff(5, Buffer.alloc(40, 0xff)), /cannot be decompressed|holds/],
 };
 
-describe("is refused in words, with the file's name", () => {
+describe("damaged grid files", () => {
   for (const [what, [bytes, words]] of Object.entries({ ...damagedFiles, ...damagedTiffs })) {
-    it(what, async () => {
+    it(`a damaged grid file is refused with a reason and its name: ${what}`, async () => {
       const said = await readError(bytes);
       expect(said).toMatch(/^grid-invalid: .*grid-\d+.*cannot be used as a shift grid: /);
       expect(said).toMatch(words);
     });
   }
 
-  it("is not what the sound one is", async () => {
+  it("a damaged grid differs from the intact one", async () => {
     expect(await readError(ntv2([part, inner]))).toBe("taken");
     expect(await readError(tiffWith({}))).toBe("taken");
   });
 
-  it("ends with 3, as a missing one does", async () => {
+  it("a damaged grid exits with 3, as a missing one does", async () => {
     const error = await loadGrid(join(folder, "none")).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GeoferryError);
     expect(error).toMatchObject({ code: "grid-invalid", kind: "input" });
   });
 });
 
-describe.skipIf(needsProj)("bytes changed at random", () => {
-  it("give a grid or a refusal, and nothing else", async () => {
+describe.skipIf(needsProj)("randomly changed bytes", () => {
+  it("damaged grids are read or refused", async () => {
     const path = join(folder, "sound.tif");
     await writeGeoTiff(path, [part, inner], { creation: ["COMPRESS=LZW", "PREDICTOR=3", "TILED=YES"] });
     for (const original of [readFileSync(path), ntv2([part, inner])]) {
@@ -201,7 +201,7 @@ function shiftPosition(grid: Grid | null, inverse: boolean, longitude: number, l
 
 describe("units of NTv2", () => {
   for (const unit of ["SECONDS", "MINUTES", "DEGREES"] as const) {
-    it(`${unit} give the shift of a node to the digits of single precision`, async () => {
+    it(`NTv2 with the unit ${unit} gives the shift of a node to the digits of single precision`, async () => {
       const grid = await loadGrid(fileOf(ntv2([part], { unit })));
       const [longitude, latitude] = shiftPosition(grid, false, 2, 42) as [number, number];
       const [east, north] = shiftAt(2, 42);
@@ -213,7 +213,7 @@ describe("units of NTv2", () => {
 });
 
 describe("nodes without a shift", () => {
-  it("leave positions beside them without one, and harm no others", async () => {
+  it("nodes without a shift leave positions beside them without one, and do not affect others", async () => {
     const bytes = ntv2([part]);
     // The first node of the first row, which is its eastern one.
     bytes.writeFloatLE(Number.NaN, 2 * 176);
@@ -222,7 +222,7 @@ describe("nodes without a shift", () => {
     expect(shiftPosition(grid, false, 1.5, 40.5)).not.toContain(NaN);
   });
 
-  it.skipIf(needsProj)("are those that the file says have none", async () => {
+  it.skipIf(needsProj)("nodes without a shift are those that the file declares so", async () => {
     const path = join(folder, "holes.tif");
     await writeGeoTiff(path, [part], { noData: Math.fround(shiftAt(2, 42)[1]) });
     const grid = await loadGrid(path);
@@ -230,14 +230,14 @@ describe("nodes without a shift", () => {
     expect(shiftPosition(grid, false, 0.5, 40.5)).not.toContain(NaN);
   });
 
-  it("beyond all nodes there is none, and no shift is none", async () => {
+  it("beyond all nodes there is no shift, rather than a zero shift", async () => {
     const grid = await loadGrid(fileOf(ntv2([part])));
     expect(shiftPosition(grid, false, 20, 42)).toEqual([NaN, NaN]);
     expect(shiftPosition(null, false, 20, 42)[0]).toBeCloseTo(20, 12);
   });
 });
 
-it("crosses the antimeridian where a grid does", async () => {
+it("a grid across the antimeridian is used on both sides", async () => {
   const pacific = { name: "PACIFIC", west: 175, south: -20, columns: 12, rows: 5, step: 1 };
   const grid = await loadGrid(fileOf(ntv2([pacific])));
   const [east, north] = shiftAt(183, -18);

@@ -12,7 +12,7 @@ const folder = "/usr/share/proj";
 const there: ReadonlySet<string> = new Set(existsSync(folder) ? readdirSync(folder) : []);
 
 it.skipIf(!there.has("ntf_r93.gsb"))(
-  "with the grid that is advised a system is served as accurately as the advice says",
+  "the grid in the advice gives a system the accuracy in the advice",
   async () => {
     const wrong: string[] = [];
     const served = new Set<string>();

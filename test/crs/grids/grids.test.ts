@@ -99,7 +99,7 @@ const geoTiffs: Readonly<Record<string, GeoTiffOptions>> = {
 
 describe.skipIf(needsProj)("NAD27 to WGS 84 by us_noaa_conus.tif, equal to PROJ within a millimetre", () => {
   for (const [kind, options] of Object.entries(geoTiffs)) {
-    it(`${kind}, there and back`, async () => {
+    it(`NAD27 to WGS 84 by us_noaa_conus.tif (${kind}) equals PROJ within a millimeter, there and back`, async () => {
       const folder = newFolder();
       await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested, options);
       const mine = await transformWithGrids(folder, "EPSG:4267", "EPSG:4326", american);
@@ -149,7 +149,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     ["with longitudes and latitudes", {}],
     ["with heights beside them", { heights: true, metadata: { TYPE: "GEOGRAPHIC_3D_OFFSET" } }],
   ] as const) {
-    it(`gives a shift of the second degree back as it is: a grid ${kind}`, async () => {
+    it(`NADCON 5 reproduces a quadratic shift: a grid ${kind}`, async () => {
       const curved = (x: number, y: number) =>
         [0.3 + 0.02 * (x + 99) ** 2 - 0.01 * (x + 99) * (y - 39), -0.2 + 0.03 * (y - 39) ** 2] as const;
       const folder = await writeNadcon5({ ...kansas, shift: curved }, options);
@@ -172,7 +172,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     });
   }
 
-  it("is what PROJ 9.5.1 computes of another shift, there and back", async () => {
+  it("NADCON 5 equals PROJ 9.5.1 for another shift, there and back", async () => {
     const folder = await writeNadcon5(kansas, {});
     const asked = nadcon5Expected.flatMap((row) => row.slice(0, 2));
     const there = nadcon5Expected.flatMap(([, , x, y]) => [x, y]);
@@ -181,7 +181,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
     expect(maxDistance(await transformWithGrids(folder, "EPSG:4152", "EPSG:4269", asked), back)).toBeLessThan(1e-5);
   });
 
-  it("is refused where the file asks for another interpolation", async () => {
+  it("NADCON 5 is refused if the file declares another interpolation", async () => {
     const folder = await writeNadcon5(kansas, { metadata: { interpolation_method: "bicubic" } });
     await expect(transformWithGrids(folder, "EPSG:4269", "EPSG:4152", [-99, 39])).rejects.toThrow(
       /interpolated by "bicubic"/,
@@ -237,7 +237,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
     });
   });
 
-  it("a file that PROJ turned round: RGF93 to NTF by that of NTF to RGF93", async () => {
+  it("a file that PROJ inverted: RGF93 to NTF by that of NTF to RGF93", async () => {
     const folder = newFolder();
     await writeGeoTiff(join(folder, "fr_ign_ntf_r93.tif"), [
       { name: "FRANCE", west: -6, south: 40, columns: 181, rows: 131, step: 0.1 },
@@ -253,7 +253,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
     }
   });
 
-  it("two grids after each other: NAD27 to NAD83(HARN) by way of NAD83", async () => {
+  it("two grids in sequence: NAD27 to NAD83(HARN) through NAD83", async () => {
     const folder = newFolder();
     await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested);
     const alabama = { name: "alhpgn", west: -89, south: 29, columns: 50, rows: 70, step: 0.1, bias: -1.6 };
@@ -269,7 +269,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
     }
   });
 
-  it("beyond the grid, but in its operation's area, by the next best operation, or not at all", async () => {
+  it("outside of the grid, but in its operation's area, the next best operation is used, or none", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "ntv2_0.gsb"), ntv2([{ ...canada[0]!, rows: 41 }]));
     const [inside, beyond] = [
@@ -285,7 +285,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
   });
 });
 
-describe.skipIf(needsProj)("grids that a definition asks for", () => {
+describe.skipIf(needsProj)("grids of a definition", () => {
   let folder = "";
   beforeAll(() => {
     folder = newFolder();
@@ -293,7 +293,7 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
   });
   const asks = (grids: string) => `+proj=longlat +ellps=clrk66 +nadgrids=${grids} +no_defs +type=crs`;
 
-  it("are taken in their order, those with an @ as far as they are there", async () => {
+  it("grids are used in their order, those with an @ if they exist", async () => {
     for (const grids of ["ntv2_0.gsb", "@conus,@alaska,@ntv2_0.gsb", "@nowhere,ntv2_0.gsb,null"]) {
       const mine = await transformWithGrids(folder, asks(grids), "EPSG:4326", canadian);
       // As an argument that begins with + it would be taken for an option.
@@ -305,7 +305,7 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
     }
   });
 
-  it("have the accuracy of EPSG's operation with that file; what `null` stands for has none", async () => {
+  it("grids have the accuracy of EPSG's operation with that file; that of `null` is unknown", async () => {
     const operation = await findOperation(await parse(asks("@ntv2_0.gsb,null")), await parse("EPSG:4326"), {
       grids: [folder],
     });
@@ -314,7 +314,7 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
     expect(await transformWithGrids(folder, asks("@ntv2_0.gsb,null"), "EPSG:4326", [10, 50], 999)).toEqual([10, 50]);
   });
 
-  it("are asked for by name where they are not there", async () => {
+  it("missing grids are requested by name", async () => {
     for (const grids of ["nowhere.gsb", "nowhere.gsb,ntv2_0.gsb", "@nowhere.gsb"])
       await expect(transformWithGrids(folder, asks(grids), "EPSG:4326", [-110, 55])).rejects.toThrow(
         /shift grid nowhere\.gsb, which is missing: name the file with --grid/,
@@ -322,11 +322,11 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
   });
 });
 
-describe("what is said of grids", () => {
+describe("notes on grids", () => {
   const between = async (from: string, to: string, grids: readonly string[]) =>
     findOperation(await parse(from), await parse(to), { grids });
 
-  it("names one that would do better, how much, and how to get it", async () => {
+  it("the note on grids names one with better accuracy, how much better, and how to get it", async () => {
     const operation = await between("EPSG:27700", "EPSG:4326", []);
     const { better } = operation;
     expect(await operationText(operation)).toContain(
@@ -335,13 +335,13 @@ describe("what is said of grids", () => {
     expect(better[0]).toMatchObject({ name: "OSGB36 to WGS 84 (9)", accuracy: 1 });
   });
 
-  it("names several that are needed together in one breath", async () => {
+  it("the note on grids names several that are needed together in one sentence", async () => {
     await expect(findOperation(await parse("EPSG:4267"), await parse("EPSG:8449"), { accuracy: 1 })).rejects.toThrow(
       "; geoferry grids get us_noaa_conus.tif us_noaa_ethpgn.tif together make it accurate to 0.2 m where they reach; ",
     );
   });
 
-  it("refuses NAD27 without one where half a metre is asked for, naming them", async () => {
+  it("NAD27 without a grid is refused for half a meter, with the names of grids", async () => {
     await expect(
       findOperation(await parse("EPSG:4267"), await parse("EPSG:4326"), { accuracy: 0.5 }),
     ).rejects.toMatchObject({
@@ -352,7 +352,7 @@ describe("what is said of grids", () => {
     });
   });
 
-  it("tells a file that was named and is not used", async () => {
+  it("the note on grids names a file that was given and is not used", async () => {
     const folder = newFolder();
     const path = join(folder, "mine.gsb");
     writeFileSync(path, ntv2(canada));
@@ -365,7 +365,7 @@ describe("what is said of grids", () => {
     });
   });
 
-  it("finds a file by its name in any case", async () => {
+  it("a grid file is found by its name in any case", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "NTV2_0.GSB"), ntv2(canada));
     expect(await transformWithGrids(folder, "EPSG:4267", "EPSG:4326", [-110, 55])).not.toContain(NaN);

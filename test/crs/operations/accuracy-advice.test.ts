@@ -50,7 +50,7 @@ async function convert(id: string, place: Awaited<ReturnType<typeof placeIn>>, a
 const reasons =
   /no shift between .* is known|is neither geographic nor projected|cannot be computed|no operation is known there/;
 
-it("300 systems by lot are converted, or refused for a reason whose advice works", async () => {
+it("300 random systems are converted, or refused with advice that works", async () => {
   const wrong: string[] = [];
   let converted = 0;
   let count = 0;

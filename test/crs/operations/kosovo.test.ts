@@ -20,7 +20,7 @@ async function converted(longitude: number, latitude: number) {
   };
 }
 
-it("in Kosovo the operation of Serbia is stated as accurate as it agrees with its neighbours", async () => {
+it("in Kosovo the stated accuracy of Serbia's operation is its agreement with the neighbors", async () => {
   const { xy, accuracy, said } = await converted(20.9, 42.6);
   expect(accuracy).toBe(4);
   expect(said).toContain("EPSG:9143");
@@ -34,7 +34,7 @@ it.each([
   ["Vranje, east of Kosovo", 21.9, 42.55, 1],
   ["Skopje", 21.43, 42, 2],
   ["Sarajevo", 18.4, 43.85, 1],
-])("%s has its own", async (_, longitude, latitude, accuracy) => {
+])("%s has its own operation", async (_, longitude, latitude, accuracy) => {
   const found = await converted(longitude, latitude);
   expect(found.accuracy).toBe(accuracy);
   expect(found.said).not.toContain("Kosovo");

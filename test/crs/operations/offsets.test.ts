@@ -41,13 +41,13 @@ it("a rotation of longitude between datums of one meridian, under a map: as PROJ
   expect(there.latitude).toBeCloseTo(215346.60260452994, 4);
 });
 
-it("an offset is told with its accuracy, and is not taken for none", async () => {
+it("an offset is reported with its accuracy, and is not ignored", async () => {
   const { operation } = await transformPosition("EPSG:4600", "EPSG:4326", [-63.0712222, 18.1883333], 10);
   expect(await operationText(operation)).toBe("Anguilla 1957 to WGS 84 (1): accurate to 10 m");
   await expect(transformPosition("EPSG:4600", "EPSG:4326", [-63.07, 18.19], 5)).rejects.toThrow(/accurate to 10 m/);
 });
 
-it("an offset of nothing says that the datums are taken for one", async () => {
+it("a zero offset reports that the datums are treated as equal", async () => {
   const { operation, longitude } = await transformPosition("EPSG:4156", "EPSG:5228", [14.4, 50.1], 1);
   expect(await operationText(operation)).toContain("both datums are assumed to be the same");
   expect(longitude).toBeCloseTo(14.4, 12);

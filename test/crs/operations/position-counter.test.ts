@@ -46,7 +46,7 @@ describe("the box around positions", () => {
       ],
       [-100, 0, 100, 1],
     ],
-  ])("%s", (_, places, expected) => {
+  ])("the bounding box of positions: %s", (_, places, expected) => {
     expect(boxAround(...places)).toEqual(expected);
   });
 });
@@ -95,7 +95,7 @@ describe("the area around several", () => {
       ],
       [-170, 0, 170, 1],
     ],
-  ])("%j", (areas, expected) => {
+  ])("the area around several boxes: %j", (areas, expected) => {
     expect(enclosingArea(areas)).toEqual(expected);
   });
 });

@@ -23,12 +23,12 @@ describe("within a datum's shift from the border of an area a position goes back
     "EPSG:21818": { map: [792247.5779044065, 1040346.6308315528], wgs84: [-72.33562502954999, 9.39851850713914] },
   };
   for (const [code, { map, wgs84 }] of Object.entries(backByProj)) {
-    it(`${code}, as PROJ 9.5.1 has it`, async () => {
+    it(`near the border of an area a position returns unchanged: ${code}, as in PROJ 9.5.1`, async () => {
       expect(distanceMetres([...(await transformPositions(code, "EPSG:4326", map))], wgs84)).toBeLessThan(1e-3);
     });
   }
 
-  it("EPSG:3564, where PROJ itself goes back by another one", async () => {
+  it("near the border of an area a position returns unchanged: EPSG:3564, where PROJ returns by another operation", async () => {
     const corner = [-159.84814, 21.81144];
     const there = await transformPositions("EPSG:4326", "EPSG:3564", corner);
     expect(there[0]).toBeCloseTo(380957.0392201084, 3);
@@ -38,7 +38,7 @@ describe("within a datum's shift from the border of an area a position goes back
     );
   });
 
-  it("EPSG:3302, from beyond the areas of two equally accurate operations into one of them", async () => {
+  it("a position returns unchanged from outside of the areas of two equally accurate operations into one: EPSG:3302", async () => {
     const map = [694163.1626531074, 8933681.660760075];
     expect(
       distanceMetres(
@@ -49,7 +49,7 @@ describe("within a datum's shift from the border of an area a position goes back
     expect((await transformPositions("EPSG:3302", "EPSG:4326", [694163, 8500000]))[0]).toBeNaN();
   });
 
-  it("across the borders between the operations of MGI 1901 and those of Bogota 1975", async () => {
+  it("a position returns unchanged across the borders between the operations of MGI 1901 and those of Bogota 1975", async () => {
     for (const { code, west, north } of [
       { code: "EPSG:3910", west: 22.9013, north: 44.6013 },
       { code: "EPSG:21818", west: -74.5013, north: 10.0013 },

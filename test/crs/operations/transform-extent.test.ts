@@ -9,7 +9,7 @@ async function inDegrees(code: string, extent: Extent): Promise<Extent | null> {
 }
 
 describe("the box around a box that was transformed", () => {
-  test("bulges where an edge becomes a curve: on one northing of UTM the middle is farthest north", async () => {
+  test("a transformed box bulges where an edge becomes a curve: on one northing of UTM the middle is farthest north", async () => {
     const box = await inDegrees("EPSG:32632", [300000, 5200000, 700000, 5300000]);
     const [west, south, east, north] = box!;
     // Corners 300000 5300000 and 700000 5300000, corner 300000 5200000, and the middle 500000 5300000.
@@ -19,18 +19,18 @@ describe("the box around a box that was transformed", () => {
     expect(north).toBeCloseTo(47.853341946, 8);
   });
 
-  test("holds the pole that lies inside of it", async () => {
+  test("a transformed box contains the pole inside of it", async () => {
     const [, south, , north] = (await inDegrees("EPSG:3995", [-1000000, -1000000, 1000000, 1000000]))!;
     // Corner 1000000 1000000.
     expect(south).toBeCloseTo(77.037400635, 8);
     expect(north).toBeCloseTo(90, 8);
   });
 
-  test("is itself between equal systems", async () => {
+  test("a box between equal systems is unchanged", async () => {
     expect(await inDegrees("EPSG:4326", [1, 2, 3, 4])).toEqual([1, 2, 3, 4]);
   });
 
-  test("is none where nothing can be transformed", async () => {
+  test("a box without transformable positions is null", async () => {
     expect(await inDegrees("EPSG:32632", [1e30, 1e30, 2e30, 2e30])).toBeNull();
   });
 });
@@ -38,7 +38,7 @@ describe("the box around a box that was transformed", () => {
 describe("the box in degrees around a declared box", () => {
   const around = async (code: string, extent: Extent) => geographicBox(await crsContext.parse(code), extent);
 
-  test("crosses the antimeridian where the features lie on both sides of it", async () => {
+  test("a declared box crosses the antimeridian if the features lie on both sides of it", async () => {
     // Fiji Map Grid, by cs2cs: 177.5 -18.5 and -179 -16.5.
     const [west, south, east, north] = (await around("EPSG:3460", [1867827, 3832882, 2238000, 4057000]))!;
     expect(west).toBeGreaterThan(177);
@@ -48,14 +48,14 @@ describe("the box in degrees around a declared box", () => {
     expect([Math.round(south), Math.round(north)]).toEqual([-19, -16]);
   });
 
-  test("is the area of use where the declared longitudes go from one edge of the map to the other", async () => {
+  test("a declared box is the area of use if its longitudes span the whole map", async () => {
     // NZGD2000: 160.6°E to 171.2°W.
     const [west, south, east, north] = (await around("EPSG:4167", [-179.9, -48, 179.9, -30]))!;
     expect([west, east]).toEqual([160.6, -171.2]);
     expect([Math.round(south), Math.round(north)]).toEqual([-48, -30]);
   });
 
-  test("is as it is declared elsewhere, and turned where it goes on beyond 180°", async () => {
+  test("a declared box is otherwise unchanged, and shifted if it continues beyond 180°", async () => {
     const rounded = async (code: string, extent: Extent) =>
       (await around(code, extent))!.map((degrees) => Number(degrees.toFixed(9)));
     expect(await rounded("EPSG:4258", [-10, 35, 30, 70])).toEqual([-10, 35, 30, 70]);

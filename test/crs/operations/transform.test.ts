@@ -75,7 +75,7 @@ const equalArea = new Set(["EPSG:3035", "EPSG:6931", "EPSG:6933", "EPSG:8857"]);
 
 describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
   for (const code of systems) {
-    it(`${code} from longitude and latitude, and back`, async () => {
+    it(`${code} from longitude and latitude, and back, equals PROJ within a millimeter`, async () => {
       const there = await samples(code);
       const base = gridOnly.has(code) ? await baseOf(code) : "EPSG:4326";
       const mine = await transformPositions(base, code, there);
@@ -140,7 +140,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:4124", "EPSG:4258", [18, 60, 13, 56]],
   ];
   for (const [from, to, positions, accuracy] of pairs) {
-    it(`${from} to ${to} by one direct operation`, async () => {
+    it(`${from} to ${to} by one direct operation equals PROJ within a millimeter`, async () => {
       const mine = await transformPositions(from, to, positions, accuracy);
       const theirs = await gdalTransform(from, to, Float64Array.from(positions));
       for (let i = 0; i < mine.length; i++) {
@@ -152,7 +152,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
   }
 });
 
-it("takes of equally accurate operations the one with the smallest area, as PROJ 9.5.1 does and those before 9.2 do not", async () => {
+it("the one with the smallest area is chosen among equally accurate operations, as in PROJ since 9.2", async () => {
   const kuwait = await transformPositions("EPSG:4743", "EPSG:4204", [48, 29.86], 20);
   const balkans = await transformPositions("EPSG:4258", "EPSG:3906", [14.5, 46.05, 15.6, 46.55, 20.5, 44.5]);
   const expected = [
@@ -164,7 +164,7 @@ it("takes of equally accurate operations the one with the smallest area, as PROJ
   for (const [index, value] of [...kuwait, ...balkans].entries()) expect(value).toBeCloseTo(expected[index]!, 9);
 });
 
-it("does not join frames of satellite geodesy by way of a classical network, nor take what contradicts its neighbours", async () => {
+it("satellite-geodesy frames are not joined through a classical datum, and operations that contradict their neighbors are not used", async () => {
   // Both are ETRS89. By way of MGI 1901, whose shift in Kosovo (EPSG:9142, 9143) is off, it would be 1.6 km.
   expect([...(await transformPositions("EPSG:8685", "EPSG:9140", [20.5, 42.5]))]).toEqual([20.5, 42.5]);
   const kosovo = await transformPositions("EPSG:3906", "EPSG:9140", [21, 42.5, 20.6, 42]);
@@ -280,16 +280,19 @@ describe("published values", () => {
     expect(maxDistance(back, Float64Array.from(positions))).toBeLessThan(1e-11);
   });
 
-  it.skipIf(needsProj)("World Equidistant Cylindrical (Sphere), where no accuracy is asked for", async () => {
-    for (const code of ["EPSG:3786", "EPSG:4088", "EPSG:2163"]) {
-      await expect(transformPositions("EPSG:4326", code, [10, 55])).rejects.toThrow(/--accuracy 999/);
-      const mine = await transformPositions("EPSG:4326", code, [-110, 45], 999);
-      const theirs = await gdalTransform("EPSG:4326", code, Float64Array.of(-110, 45));
-      expect(maxDistance(mine, theirs)).toBeLessThan(1e-3);
-    }
-  });
+  it.skipIf(needsProj)(
+    "World Equidistant Cylindrical (Sphere) is transformed if no accuracy is requested",
+    async () => {
+      for (const code of ["EPSG:3786", "EPSG:4088", "EPSG:2163"]) {
+        await expect(transformPositions("EPSG:4326", code, [10, 55])).rejects.toThrow(/--accuracy 999/);
+        const mine = await transformPositions("EPSG:4326", code, [-110, 45], 999);
+        const theirs = await gdalTransform("EPSG:4326", code, Float64Array.of(-110, 45));
+        expect(maxDistance(mine, theirs)).toBeLessThan(1e-3);
+      }
+    },
+  );
 
-  it.skipIf(needsProj)("the names that Web Mercator had before its code", async () => {
+  it.skipIf(needsProj)("names of Web Mercator from before its code are recognized", async () => {
     const expected = await gdalTransform("EPSG:4326", "EPSG:3785", Float64Array.of(10, 55));
     const sphere =
       "+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +wktext";
@@ -346,7 +349,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     'GEOGCS["unnamed",DATUM["D_Unknown",SPHEROID["unnamed",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]]',
     'GEOGCS["x",DATUM["Not_specified_based_on_WGS_84_ellipsoid",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
   ];
-  it("is taken for WGS 84, saying so, whoever wrote it", async () => {
+  it("a datum without a name on WGS 84's ellipsoid is assumed to be WGS 84, with a note, whatever program wrote it", async () => {
     for (const text of written) {
       const crs = await parse(text);
       const operation = await findOperation(crs, wgs84);
@@ -356,7 +359,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     }
   });
 
-  it("goes on to other datums as WGS 84 does", async () => {
+  it("a datum without a name on WGS 84's ellipsoid is transformed to other datums as WGS 84 is", async () => {
     const mine = await transformPositions(unnamed("Robinson"), "EPSG:4258", [9437066.6, 4000000]);
     expect(mine).toEqual(
       await transformPositions("+proj=robin +lon_0=105 +datum=WGS84", "EPSG:4258", [9437066.6, 4000000]),
@@ -366,7 +369,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     expect(operation.accuracy).toBe(2);
   });
 
-  it("is told where another datum of that ellipsoid lies far off", async () => {
+  it("a datum without a name is reported where another datum of that ellipsoid lies far off", async () => {
     const operation = await findOperation(await parse(unnamed("Transverse_Mercator")), wgs84);
     expect(await operationText(operation)).toMatch(/Vietnam 2000.*22\d m off/);
     const elsewhere = unnamed("Transverse_Mercator").replace("105", "9");
@@ -375,14 +378,14 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
 });
 
 describe("heights of compound systems", () => {
-  it("stay as they are, which is said", async () => {
+  it("heights of compound systems are unchanged, with a note", async () => {
     const operation = await findOperation(await parse("EPSG:7415"), wgs84);
     expect(await operationText(operation)).toContain("NAP height, is dropped");
     expect(await operationText(await findOperation(wgs84, await parse("EPSG:7415")))).toContain("taken for NAP height");
     expect(await operationText(await findOperation(await parse("EPSG:7415"), await parse("EPSG:7415")))).toBe("");
   });
 
-  it("are told of whatever the system is written in", async () => {
+  it("heights of compound systems are reported for each notation of the system", async () => {
     const geographic =
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
     const texts = [
@@ -398,8 +401,8 @@ describe("heights of compound systems", () => {
   });
 });
 
-describe("what is left alone", () => {
-  it("touches no coordinate between equal definitions, not even in the last digit", async () => {
+describe("coordinates that are not changed", () => {
+  it("coordinates between equal definitions are unchanged to the last digit", async () => {
     const positions = [0.1 + 0.2, 51.12345678901234, 179.99999999999997, -1e-300];
     const esri =
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
@@ -412,7 +415,7 @@ describe("what is left alone", () => {
     }
   });
 
-  it("keeps longitudes and latitudes to the bit where datums are taken for one", async () => {
+  it("longitudes and latitudes are unchanged to the bit between datums treated as equal", async () => {
     const operation = await findOperation(await parse("EPSG:4258"), wgs84);
     expect(operation.accuracy).toBe(1);
     expect(await operationText(operation)).toContain("assumed to be the same");
@@ -421,7 +424,7 @@ describe("what is left alone", () => {
     expect([...xy]).toEqual([9.12345678901234, 49.98765432109876]);
   });
 
-  it("does not change heights, and uses them", async () => {
+  it("heights are used and left unchanged", async () => {
     const run = await buildTransform(await findOperation(await parse("EPSG:4314"), wgs84));
     const z = Float64Array.of(3000, Number.NaN);
     const xy = Float64Array.of(10, 50, 10, 50);
@@ -432,7 +435,7 @@ describe("what is left alone", () => {
 });
 
 describe("positions that have no image", () => {
-  it("become NaN, NaN and are counted; the others are not harmed", async () => {
+  it("positions without an image become NaN, NaN and are counted; others are not affected", async () => {
     const run = await buildTransform(await findOperation(wgs84, await parse("EPSG:3857")));
     const xy = Float64Array.of(10, 91, 10, 50, Number.NaN, 0, 0, 90);
     expect(run(xy, null)).toBe(3);
@@ -440,7 +443,7 @@ describe("positions that have no image", () => {
     expect(xy[2]).toBeCloseTo(1113194.9079, 3);
   });
 
-  it("are those where no operation of an area holds", async () => {
+  it("positions outside of the areas of all operations have no image", async () => {
     const operation = await findOperation(await parse("EPSG:4314"), wgs84);
     const xy = Float64Array.of(10, 50, -100, 40);
     expect((await buildTransform(operation))(xy, null)).toBe(1);
@@ -456,12 +459,12 @@ describe("refusals", () => {
     );
 
   for (const code of ["EPSG:26712", "EPSG:32040", "EPSG:26741"]) {
-    it(`${code} is on NAD27, which needs grids for 5 m`, async () => {
+    it(`${code} is refused, since NAD27 needs grids for 5 m`, async () => {
       expect(await refused(code)).toMatch(/^crs-no-operation: no transformation from EPSG:\d+ to EPSG:4326/);
     });
   }
 
-  it("NAD27 where the data lie, with an accuracy and a grid for this place", async () => {
+  it("NAD27 is refused at the location of the data, with an accuracy and a grid for it", async () => {
     // North Carolina. EPSG:1173 is for the contiguous United States, 10 m.
     const within = [-84.4, 33.8, -75.4, 36.6] as const;
     const nad27 = await parse("EPSG:4267");
@@ -471,7 +474,7 @@ describe("refusals", () => {
     expect(await findOperation(nad27, wgs84, { within })).toMatchObject({ name: "NAD27 to WGS 84 (4)", accuracy: 10 });
   });
 
-  it("a datum that no one knows, unless its ellipsoid is WGS 84's own", async () => {
+  it("an unknown datum is refused unless its ellipsoid is that of WGS 84", async () => {
     const onGrs80 = unnamed("Transverse_Mercator", "GRS 1980", "298.257222101");
     expect(await refused(onGrs80)).toContain('the datum "Unknown datum" is not known');
     expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("are unknown");
@@ -486,7 +489,7 @@ describe("refusals", () => {
     expect(await refused(bound)).toContain("their.gsb");
   });
 
-  it("a datum of another name on a known ellipsoid, naming the option and the systems that may be meant", async () => {
+  it("a datum of another name on a known ellipsoid is refused, with the option and candidate systems", async () => {
     // UTM zone 32 on GRS 1980, as a .prj with a datum of one's own has it.
     const own = (datum: string) =>
       `PROJCS["Own",GEOGCS["Own",DATUM["${datum}",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`;
@@ -502,30 +505,30 @@ describe("refusals", () => {
     expect(await refused(onBessel.replace("0.9996", "1.0").replace("500000.0", "3500000.0"))).toContain("EPSG:31467");
   });
 
-  it("a grid asked for by name", async () => {
+  it("a missing grid in a definition is refused", async () => {
     expect(await refused("+proj=longlat +ellps=clrk66 +nadgrids=conus")).toContain("conus");
   });
 
-  it("what is less accurate than asked for, naming the grid that would do", async () => {
+  it("an operation less accurate than requested is refused, with a grid that would suffice", async () => {
     expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(
       /accurate to 2 m.*1 m is required.*--accuracy 2 .*grids get/,
     );
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });
 
-  it("projections that no one has formulas for, and what is no map", async () => {
+  it("unsupported projections and systems that are not maps are refused", async () => {
     expect(await refused("ESRI:54050")).toContain("Fuller");
     expect(await refused("EPSG:4978")).toContain("geocentric");
   });
 
-  it("but `ballpark` carries over what no one knows, saying so", async () => {
+  it("`ballpark` transforms between unknown datums, with a note", async () => {
     const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
     expect(await operationText(operation)).toContain("hundreds of meters");
   });
 });
 
-describe("far from where an operation holds", () => {
+describe("far from the area of an operation", () => {
   const away: [string, string, number[]][] = [
     // Bermuda 1957 and Fiji 1986 have one operation each; the second position is Paris.
     ["EPSG:4216", "EPSG:4326", [-64.75, 32.3, 2.35, 48.86]],
@@ -533,7 +536,7 @@ describe("far from where an operation holds", () => {
     ["EPSG:27700", "EPSG:4326", [530000, 180000, 15e6, -4e6]],
   ];
   for (const [from, to, positions] of away) {
-    it(`${from} to ${to} gives nothing, and says where it is`, async () => {
+    it(`${from} to ${to} has no result far from the areas of all operations, and the reason names the location`, async () => {
       const operation = await findOperation(await parse(from), await parse(to), { accuracy: 20 });
       const xy = Float64Array.from(positions);
       expect((await buildTransform(operation))(xy, null)).toBe(1);
@@ -544,7 +547,7 @@ describe("far from where an operation holds", () => {
     });
   }
 
-  it.skipIf(needsProj)("but up to a degree beyond its area it is the operation that PROJ has", async () => {
+  it.skipIf(needsProj)("up to a degree outside of its area the operation equals that of PROJ", async () => {
     // The area of Bermuda 1957 ends at 32.43 north.
     const [x, y] = await transformPositions("EPSG:4216", "EPSG:4326", [-64.75, 33.2], 20);
     const [theirX, theirY] = await gdalTransform("EPSG:4216", "EPSG:4326", Float64Array.of(-64.75, 33.2));
@@ -557,7 +560,7 @@ describe("far from where an operation holds", () => {
     expect(tally.getBox(0)).toEqual([-64.75, expect.closeTo(32.3), -64.75, expect.closeTo(33.2)]);
   });
 
-  it("frames of satellite geodesy go on to hold: ETRS89 in French Guiana", async () => {
+  it("satellite-geodesy frames remain valid far away: ETRS89 in French Guiana", async () => {
     expect([...(await transformPositions("EPSG:4258", "EPSG:4326", [-52.3, 4.9]))]).toEqual([-52.3, 4.9]);
   });
 });
@@ -566,7 +569,7 @@ describe("a shift that the definition declares", () => {
   const bessel = "+proj=longlat +ellps=bessel +towgs84=";
   const asked = async (definition: string, accuracy = 5) => findOperation(await parse(definition), wgs84, { accuracy });
 
-  it("is the operation of EPSG that has the same numbers, with its accuracy and area", async () => {
+  it("a declared shift is EPSG's operation with the same parameters, with its accuracy and area", async () => {
     const operation = await asked(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`);
     expect(await operationText(operation)).toMatch(/DHDN to WGS 84 \(2\).*accurate to 3 m/);
     const [x, y] = await transformPositions(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4326", [9, 50]);
@@ -577,26 +580,26 @@ describe("a shift that the definition declares", () => {
     ).toBeNaN();
   });
 
-  it("also one that EPSG has replaced since: EPSG:15934 of the Netherlands, 1 m", async () => {
+  it("a declared shift can be a replaced operation of EPSG: EPSG:15934 of the Netherlands, 1 m", async () => {
     const operation = await asked(
       "+proj=sterea +lat_0=52.15616055555555 +lon_0=5.38763888888889 +k=0.9999079 +x_0=155000 +y_0=463000 +ellps=bessel +towgs84=565.2369,50.0087,465.658,-0.406857330322398,0.350732676542563,-1.8703473836068,4.0812 +units=m",
     );
     expect(operation.accuracy).toBe(1);
   });
 
-  it("is refused where its accuracy is unknown, saying what to do; --accuracy 999 takes it", async () => {
+  it("a declared shift of unknown accuracy is refused with advice; --accuracy 999 uses it", async () => {
     await expect(asked(`${bessel}612,70,411,0,0,0,1`)).rejects.toThrow(/TOWGS84.*--source-crs.*--accuracy 999/);
     const operation = await asked(`${bessel}612,70,411,0,0,0,1`, 999);
     expect(operation.accuracy).toBeNull();
     expect(await operationText(operation)).toContain("accuracy is unknown");
   });
 
-  it("of zeros on GRS 1980 says that it is such a frame", async () => {
+  it("a declared shift of zeros on GRS 1980 is reported as a satellite-geodesy frame", async () => {
     const operation = await asked("+proj=utm +zone=32 +ellps=GRS80 +towgs84=0,0,0,0,0,0,0 +units=m");
     expect(operation.accuracy).toBe(4);
   });
 
-  it("is told where EPSG has other numbers for the datum, which go before it", async () => {
+  it("a declared shift is reported where EPSG's parameters for the datum take precedence", async () => {
     const text = (shift: string) =>
       `GEOGCS["DHDN",DATUM["Deutsches_Hauptdreiecksnetz",SPHEROID["Bessel 1841",6377397.155,299.1528128],TOWGS84[${shift}]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]`;
     const other = await asked(text("100,200,300,0,0,0,0"));
@@ -607,7 +610,7 @@ describe("a shift that the definition declares", () => {
     expect(await operationText(await asked(text("582,105,414,1.04,0.35,-3.08,8.3")))).not.toContain("not used");
   });
 
-  it("leads on to a third datum", async () => {
+  it("a declared shift connects to a third datum", async () => {
     const mine = await transformPositions(`${bessel}598.1,73.7,418.2,0.202,0.045,-2.455,6.7`, "EPSG:4258", [9, 50]);
     const viaWgs84 = await transformPositions("EPSG:4314", "EPSG:4326", [9, 50]);
     expect(Math.hypot(mine[0]! - viaWgs84[0]!, mine[1]! - viaWgs84[1]!)).toBeLessThan(1e-8);
@@ -616,7 +619,7 @@ describe("a shift that the definition declares", () => {
 
 describe("longitudes beyond the antimeridian", () => {
   // Geodetic Datum of New Zealand 1949: by three or seven parameters, as EPSG has them.
-  it("stay on their side of it, and go by the operation for their place", async () => {
+  it("longitudes beyond the antimeridian stay on their side of it, and use the operation for their place", async () => {
     const operation = await findOperation(await crsContext.parse("EPSG:4272"), crsContext.wgs84);
     const beyond = Float64Array.of(178.5, -38, 180.2, -38, -181.5, -38);
     const usual = Float64Array.of(178.5, -38, -179.8, -38, 178.5, -38);
@@ -628,7 +631,7 @@ describe("longitudes beyond the antimeridian", () => {
   });
 });
 
-it("goes from Ammassalik 1958 to GR96 by the operation of EPSG v13.102, which lies 78 m from the former one", async () => {
+it("Ammassalik 1958 to GR96 uses the operation of EPSG v13.102, which lies 78 m from the former one", async () => {
   const operation = await findOperation(await crsContext.parse("EPSG:4196"), await crsContext.parse("EPSG:4747"));
   expect(operation.accuracy).toBe(0.4);
   const xy = Float64Array.of(-37.6, 65.6);

@@ -203,7 +203,7 @@ const examples: readonly Example[] = [
 
 describe("worked examples of guidance note 7-2, there and back", () => {
   for (const [what, method, parameters, on, [longitude, latitude], [x, y], digit] of examples) {
-    it(what, () => {
+    it(`${what}: the worked example of guidance note 7-2, there and back`, () => {
       const kernel = projected(method, parameters, on);
       const xy = Float64Array.of((longitude * Math.PI) / 180, (latitude * Math.PI) / 180);
       kernel.forward(xy, 0, 1);
@@ -216,7 +216,7 @@ describe("worked examples of guidance note 7-2, there and back", () => {
   }
 });
 
-it("Lambert azimuthal keeps its digits at the pole (Snyder 3-12 and 24-23 in sixty digits)", () => {
+it("Lambert azimuthal is accurate at the pole (Snyder 3-12 and 24-23 in sixty digits)", () => {
   for (const [latitude, radius] of [
     [89.99999, 1.116939795591273],
     [89.999, 111.6939795575952],
@@ -232,8 +232,8 @@ it("Lambert azimuthal keeps its digits at the pole (Snyder 3-12 and 24-23 in six
   }
 });
 
-describe("axes that point elsewhere", () => {
-  it("turn the conic of Greenland and Iceland to the west", () => {
+describe("axes to the west and south", () => {
+  it("axes to the west of the conic of Greenland and Iceland are supported", () => {
     const p = { lat0: 65, lon0: -19, k: 1, x0: 500000, y0: 600000 };
     const at = () => Float64Array.of((-21 * Math.PI) / 180, (64 * Math.PI) / 180);
     const [east, west] = [at(), at()];
@@ -246,7 +246,7 @@ describe("axes that point elsewhere", () => {
     expect((west[0]! * 180) / Math.PI).toBeCloseTo(-21, 10);
   });
 
-  it("turn Portugal's Bonne to south and west", () => {
+  it("axes to the south and west of Portugal's Bonne are supported", () => {
     const p = { lat0: 39 + 2 / 3, lon0: -8.13, x0: 0, y0: 0 };
     const [north, south] = [1, 2].map(() => Float64Array.of((-7 * Math.PI) / 180, (41 * Math.PI) / 180)) as [
       Float64Array,
@@ -290,7 +290,7 @@ describe.skipIf(needsProj)("maps of the whole earth are PROJ's, to a tenth of a 
   for (let longitude = -173; longitude < 180; longitude += 23.3)
     for (let latitude = -88.9; latitude < 90; latitude += 17.7) globe.push(longitude, latitude);
   for (const [proj, way] of maps) {
-    it(proj, async () => {
+    it(`${proj} equals PROJ on the whole earth to a tenth of a millimeter`, async () => {
       const text = `+proj=${proj} +datum=WGS84 +units=m +no_defs`;
       const definition = await resolveDefinition(await crsContext.parse(text));
       const kernel = buildKernel(definition.projection!, definition.geodetic!.datum.ellipsoid)!;
@@ -311,7 +311,7 @@ describe.skipIf(needsProj)("maps of the whole earth are PROJ's, to a tenth of a 
   }
 });
 
-it("every method has a name of its own, whatever dialect", () => {
+it("every method has a unique name in every dialect", () => {
   const names = Object.values(projectionMethods).map(({ wkt2 }) => wkt2);
   expect(new Set(names).size).toBe(names.length);
 });

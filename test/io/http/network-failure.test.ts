@@ -40,14 +40,14 @@ async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
   return classifyNetworkError(error);
 }
 
-test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
+test.each(clients)("a server without TLS is distinguished from an unreachable one by %s", async (_, ask) => {
   const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   const { reason, isTransient } = await failureOf(ask(`https://${host}/`));
   expect(reason).toBe("the server does not use TLS; to connect without encryption, write http://");
   expect(isTransient).toBe(false);
 });
 
-test.each(clients)("a server that answers what is plain with an alert of TLS is told, by %s", async (_, ask) => {
+test.each(clients)("a server that answers plain HTTP with a TLS alert is reported by %s", async (_, ask) => {
   // RFC 8446, 5.1 and 6: alert, legacy version 1.2, two bytes: fatal, unexpected_message.
   const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]));
   expect(await failureOf(ask(`http://${host}/`))).toEqual({

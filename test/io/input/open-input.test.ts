@@ -73,13 +73,13 @@ describe("stdin", () => {
     Readable.from(Array.from({ length: count }, (_, index) => Buffer.alloc(70_000, index)));
 
   test("is spooled to a private place", async () => {
-    const told: [number, number | null][] = [];
-    const source = await open("-", { stdin: chunks(40), progress: (...now) => told.push(now) });
+    const reported: [number, number | null][] = [];
+    const source = await open("-", { stdin: chunks(40), progress: (...now) => reported.push(now) });
     expect(source.name).toBe("stdin");
     expect(source.size).toBe(2_800_000);
     expect(statSync(source.path).mode & 0o777).toBe(0o600);
-    expect(told.at(-1)).toEqual([2_800_000, null]);
-    expect(told.length).toBeGreaterThan(2);
+    expect(reported.at(-1)).toEqual([2_800_000, null]);
+    expect(reported.length).toBeGreaterThan(2);
   });
 
   test("has a limit", async () => {
@@ -190,9 +190,9 @@ describe("a URL", () => {
 
     test("count with it for the limit, and in the progress", async () => {
       const { base } = await folderServer({ "/roads.shp": "12345", "/roads.dbf": "12345", "/roads.prj": "12345" });
-      const told: number[] = [];
-      await open(`${base}/roads.shp`, { siblingsOf, maxBytes: 15, progress: (done) => told.push(done) });
-      expect(Math.max(...told)).toBeGreaterThan(5);
+      const reported: number[] = [];
+      await open(`${base}/roads.shp`, { siblingsOf, maxBytes: 15, progress: (done) => reported.push(done) });
+      expect(Math.max(...reported)).toBeGreaterThan(5);
       await expect(open(`${base}/roads.shp`, { siblingsOf, maxBytes: 14 })).rejects.toMatchObject({
         code: "input-too-large",
       });
@@ -207,15 +207,17 @@ describe("a URL", () => {
       response.write(body.subarray(0, 1000));
       response.end(body.subarray(1000));
     });
-    const told: [number, number | null][] = [];
-    const sized = await open(`${host}/sized/r%C3%B6ads.csv?token=secret#x`, { progress: (...now) => told.push(now) });
+    const reported: [number, number | null][] = [];
+    const sized = await open(`${host}/sized/r%C3%B6ads.csv?token=secret#x`, {
+      progress: (...now) => reported.push(now),
+    });
     expect(readFileSync(sized.path).equals(body)).toBe(true);
     expect(basename(sized.path)).toBe("röads.csv");
     expect(sized.name).toBe(`${host}/sized/röads.csv`);
-    expect(told.at(-1)).toEqual([3_000_000, 3_000_000]);
-    const chunked = await open(`${host}/chunked.csv`, { progress: (...now) => told.push(now) });
+    expect(reported.at(-1)).toEqual([3_000_000, 3_000_000]);
+    const chunked = await open(`${host}/chunked.csv`, { progress: (...now) => reported.push(now) });
     expect(chunked.size).toBe(3_000_000);
-    expect(told.at(-1)).toEqual([3_000_000, null]);
+    expect(reported.at(-1)).toEqual([3_000_000, null]);
   });
 
   test("that comes compressed is inflated, and the limit holds for what it inflates to", async () => {

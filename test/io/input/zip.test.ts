@@ -44,7 +44,7 @@ function open(name: string, options: Partial<InputOptions> = {}) {
   });
 }
 
-/** Names of the members, as a person is told, without the folder of the test. */
+/** Displayed names of the members, without the folder of the test. */
 async function names(name: string, options: Partial<InputOptions> = {}): Promise<string[]> {
   const members = await open(name, options);
   return members.map(({ source }) => source.name.slice(scratch.folder.length + 1));

@@ -278,7 +278,7 @@ describe("trouble with the disk", () => {
     }
   });
 
-  test("a read-only file system and a place that is no folder are told as such", async () => {
+  test("a read-only file system and a path through a file are reported as such", async () => {
     expect(isRoot, "a read-only file system must be mounted for this test").toBe(true);
     const disk = scratch.path("disk");
     mkdirSync(disk);

@@ -22,7 +22,7 @@ import { batchOf, type GeneratedLayer, generatedLayer } from "../../support/form
 import { losslessOptions } from "../../support/formats/round-trip.js";
 import { createTestHost } from "../../support/host.js";
 
-// Found on this thread, pieces are read by workers as they are told, whatever size those would choose.
+// Found on this thread, chunks are read by workers as assigned, whatever size those would choose.
 vi.mock("../../../plugins/shared/split-size.js", () => ({ defaultSplitBytes: 256 }));
 
 const numRuns = Number(process.env.WORKER_RUNS ?? 3);
@@ -119,12 +119,12 @@ const sums = (folder: string) =>
 /** What becomes of a request: files, and the report or the error, whatever folder it was done in. */
 async function outcome(request: Omit<ConvertRequest, "output">, folder: string, name: string, executor: Executor) {
   mkdirSync(folder);
-  const told = await convert({ ...request, output: join(folder, name) }, host, executor).catch((error: unknown) => {
+  const result = await convert({ ...request, output: join(folder, name) }, host, executor).catch((error: unknown) => {
     const { code, message } = asGeoferryError(error);
     return { code, message };
   });
-  const text = JSON.stringify(told, (_, value) => (typeof value === "bigint" ? String(value) : value));
-  return { told: text.replaceAll(folder, "OUTPUT"), files: sums(folder) };
+  const text = JSON.stringify(result, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  return { result: text.replaceAll(folder, "OUTPUT"), files: sums(folder) };
 }
 
 describe.each(pairs)("%s to %s", (_from, _to, from, to) => {

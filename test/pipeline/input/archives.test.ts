@@ -101,7 +101,7 @@ describe("a format's own zip", () => {
     expect(report.notices.map(({ code }) => code)).not.toContain("zip-entries-ignored");
   });
 
-  test("tells of what else could be read in it", async () => {
+  test("reports other readable files in it", async () => {
     writeFileSync(scratch.path("doc.pairs"), "1 2\n");
     writeFileSync(scratch.path("more.pairs"), "5 6\n");
     execFileSync("zip", ["-q", "places.pairz", "doc.pairs", "more.pairs"], { cwd: scratch.folder });

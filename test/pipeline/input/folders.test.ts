@@ -22,7 +22,7 @@ async function run(output: string, request: Partial<ConvertRequest> = {}): Promi
   return new Map(outcomes.map(({ input, error }) => [input.slice(from), error?.code ?? "done"]));
 }
 
-test("circles of links are not walked, links to files are inputs, and those that lead nowhere are told", async () => {
+test("circular links are not followed, links to files are inputs, and broken links are reported", async () => {
   put("in/a.csv");
   symlinkSync("..", scratch.path("in/sub/up"));
   symlinkSync("../a.csv", scratch.path("in/sub/link.csv"));

@@ -15,7 +15,9 @@ test.each([
   ["the east of Danish", "bredde;længde\n55° 36' N;Ø 12° 30'\n", point(12.5, 55.6)],
   ["degrees in columns that could be lengths", "Breite;Länge\n48° 30';16° 15'\n", point(16.25, 48.5)],
   ["a column of both with a German name", 'Koordinaten\n"48.5, 16.25"\n', point(16.25, 48.5)],
-])("%s", async (_, table, expected) => expect(geometries(await readText(scratch, table))).toEqual([expected]));
+])("a malformed table: %s", async (_, table, expected) =>
+  expect(geometries(await readText(scratch, table))).toEqual([expected]),
+);
 
 test("columns with coordinate names and unreadable values get a notice", async () => {
   const { recording } = await readText(scratch, "lat;lon\nnorth of it;east of it\n");

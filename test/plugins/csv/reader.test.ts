@@ -20,7 +20,7 @@ describe("the dialect", () => {
     ["semicolon", "a;b\n1;x\n"],
     ["tab", "a\tb\n1\tx\n"],
     ["pipe", "a|b\n1|x\n"],
-  ])("%s is found", async (_, text) => expect(properties(await read(text))).toEqual([{ a: 1, b: "x" }]));
+  ])("the dialect %s is detected", async (_, text) => expect(properties(await read(text))).toEqual([{ a: 1, b: "x" }]));
 
   test("commas in the texts of a semicolon file do not make them the delimiter", async () =>
     expect(properties(await read("a;b\n1;x, y\n2;z, w\n"))).toEqual([
@@ -34,7 +34,7 @@ describe("the dialect", () => {
       { a: "3;4", b: "z;w" },
     ]));
 
-  test("a decimal comma is found with a semicolon, and used for coordinates too", async () => {
+  test("a decimal comma is detected with a semicolon, and used for coordinates, too", async () => {
     const { features } = await read("lon;lat;v\n1,5;2,25;-3,125\n4;5;6\n");
     expect(features.map((f) => [f.geometry, f.properties.v])).toEqual([
       [point(1.5, 2.25), -3.125],
@@ -49,7 +49,7 @@ describe("the dialect", () => {
     expect(properties(await read('a,b\n"1,234",x\n', { decimal: "," }))).toEqual([{ a: 1.234, b: "x" }]);
   });
 
-  test("the option wins, and refuses what cannot stand between cells", async () => {
+  test("the delimiter option takes precedence, and refuses invalid delimiters", async () => {
     expect(properties(await read("a,b;c\n1,x;3\n", { delimiter: "semicolon" }))).toEqual([{ "a,b": "1,x", c: 3 }]);
     expect(properties(await read("a^b\n1^2\n", { delimiter: "^" }))).toEqual([{ a: 1, b: 2 }]);
     for (const delimiter of ["ab", "1", '"', "-", "é", ""]) {
@@ -58,7 +58,7 @@ describe("the dialect", () => {
   });
 });
 
-test("Excel's line sep=; names the delimiter and is a line", async () => {
+test("the line sep=; of Excel sets the delimiter", async () => {
   for (const content of ["sep=;\na;b\n1;2\n3;4;5\n", "\uFEFFsep=;\r\na;b\n1;2\n3;4;5\n"]) {
     for (const length of [5, 1000]) {
       const { features, recording } = await read(content, {}, { length });
@@ -72,7 +72,7 @@ test("Excel's line sep=; names the delimiter and is a line", async () => {
 });
 
 describe("the header", () => {
-  test("names are trimmed, made unique, and made up where missing", async () => {
+  test("column names are trimmed, made unique, and created where missing", async () => {
     const { features, recording } = await read('a, a ,,b,"c d","e\nf"\n1,2,3,4,5,6\n');
     expect(features[0]!.properties).toEqual({ a: 1, a_1: 2, field_3: 3, b: 4, "c d": 5, "e\nf": 6 });
     expect(recording.notices.map((n) => [n.code, n.field])).toEqual([
@@ -101,9 +101,9 @@ describe("the header", () => {
     ["a date", "x,2020-01-01\n", [{ field_1: "x", field_2: "2020-01-01" }]],
     ["years as names", "name,2019,2020\nx,1,2\n", [{ name: "x", 2019: 1, 2020: 2 }]],
     ["quoted numbers as names", '"1","2"\n3,4\n', [{ 1: 3, 2: 4 }]],
-  ])("%s", async (_, text, expected) => expect(properties(await read(text))).toEqual(expected));
+  ])("the header: %s", async (_, text, expected) => expect(properties(await read(text))).toEqual(expected));
 
-  test("the option wins", async () => {
+  test("the header option takes precedence", async () => {
     expect(properties(await read("1,2\n3,4\n", { header: "yes" }))).toEqual([{ 1: 3, 2: 4 }]);
     expect(properties(await read("a,b\nc,d\n", { header: "no" }))).toEqual([
       { field_1: "a", field_2: "b" },
@@ -111,24 +111,23 @@ describe("the header", () => {
     ]);
   });
 
-  test("without any row, the layer is empty and has its fields", async () => {
+  test("a file with only a header is an empty layer with fields", async () => {
     const { features, fields, layer } = await read("a,b\n");
     expect(features).toEqual([]);
     expect(fields.map((f) => f.name)).toEqual(["a", "b"]);
     expect(layer.featureCount).toBe(0);
   });
 
-  test("only blank lines make an empty table", async () => {
+  test("a file with only blank lines is an empty table", async () => {
     const { features, fields } = await read("\n\r\n  \n");
     expect([features, fields]).toEqual([[], []]);
   });
 
-  test("a file without a byte is refused", async () =>
-    await expect(read("")).rejects.toMatchObject({ code: "input-empty" }));
+  test("an empty file is refused", async () => await expect(read("")).rejects.toMatchObject({ code: "input-empty" }));
 });
 
 describe("types", () => {
-  test("come from all rows, not from the first", async () => {
+  test("column types are inferred from all rows, not only the first", async () => {
     const rows = [...new Array(3000).keys()].map((i) => `${i},${i},${i},2020-01-01`);
     const result = await read(`a,b,c,d\n${rows.join("\n")}\nx,9007199254740992,1.5,\n`);
     expect(types(result)).toEqual({ a: "text", b: "int64", c: "double", d: "date" });
@@ -136,7 +135,7 @@ describe("types", () => {
     expect(result.layer.featureCount).toBe(3001);
   });
 
-  test("every value is right", async () => {
+  test("values of every type are read exactly", async () => {
     const result = await read(
       "i,l,d,b,day,t,at,zip,big,plus\n" +
         "-5,9223372036854775807,1.50,true,2020/01/02,01:02:03,2020-01-02 03:04,007,9223372036854775808,+5\n" +
@@ -182,7 +181,7 @@ describe("types", () => {
     ]);
   });
 
-  test("integers beyond 2^53 among decimals stay text: a double would round them", async () => {
+  test("a column of decimals and integers beyond 2^53 stays text, since a double would round them", async () => {
     const result = await read("a,b\n9007199254740993,1\n1.5,2\n");
     expect(properties(result)).toEqual([
       { a: "9007199254740993", b: 1 },
@@ -190,7 +189,7 @@ describe("types", () => {
     ]);
   });
 
-  test("NaN in a column of numbers is a number, elsewhere a word", async () => {
+  test("NaN is a number in a column of numbers, elsewhere text", async () => {
     const result = await read("a,b\n1.5,NaN\nnan,x\n");
     expect(types(result)).toEqual({ a: "double", b: "text" });
     expect(properties(result)).toEqual([
@@ -199,7 +198,7 @@ describe("types", () => {
     ]);
   });
 
-  test("empty is null, quoted empty is text where the column is", async () => {
+  test("an empty cell is null; a quoted empty cell is text in a text column", async () => {
     const result = await read('a,b\n"",""\n,\n1,x\n');
     expect(properties(result)).toEqual([
       { a: null, b: "" },
@@ -208,18 +207,18 @@ describe("types", () => {
     ]);
   });
 
-  test("a column that is quoted where numbers are not is text", async () => {
+  test("a quoted column is text if numbers are not quoted in the file", async () => {
     expect(types(await read('"a","b"\n"1",2\n"3",4\n'))).toEqual({ a: "text", b: "int32" });
     expect(types(await read('a,b\n"1","x"\n"3","y"\n'))).toEqual({ a: "text", b: "text" });
     expect(types(await read('"a","b"\n"1","2"\n"3","4"\n'))).toEqual({ a: "int32", b: "int32" });
   });
 
-  test("types=text leaves every value as it stands", async () => {
+  test("types=text keeps every value as text", async () => {
     const result = await read("a,b\n1.50, 7\n", { types: "text" });
     expect(properties(result)).toEqual([{ a: "1.50", b: " 7" }]);
   });
 
-  test("a sample decides when asked, and what does not fit is a loss", async () => {
+  test("an option infers types from a sample, and values of other types are a loss", async () => {
     const result = await read("a,b\n1,x\n2,y\nz,w\n", { sample: "2" });
     expect(properties(result)).toEqual([
       { a: 1, b: "x" },
@@ -229,7 +228,7 @@ describe("types", () => {
     expect(result.recording.losses).toMatchObject([{ code: "value-unreadable", field: "a", count: 1 }]);
   });
 
-  test("a .csvt wins", async () => {
+  test("a .csvt takes precedence over inferred types", async () => {
     writeFileSync(
       scratch.path("typed.csvt"),
       '"String","Integer(Boolean)","Real(10.3)","Integer64(12)","DateTime","CoordX","CoordY"\n',
@@ -261,20 +260,20 @@ describe("quotes within cells", () => {
   test.each([
     ["all rows were looked at", {}, "from line 4 on"],
     ["few were", { sample: "1" }, "in some records"],
-  ])("stay, and records that double none are counted where %s", async (_, options, where) => {
+  ])("stray quotes are kept, and records with undoubled quotes are counted where %s", async (_, options, where) => {
     const result = await read(table, options);
     expect(properties(result)).toEqual(expected);
     expect(result.recording.notices).toMatchObject([{ code: "quote-stray", count: 2 }]);
     expect(result.recording.notices[0]!.example).toContain(where);
   });
 
-  test("stay in names of columns", async () => {
+  test("stray quotes are kept in column names", async () => {
     const result = await read('"the "id"",name\n1,x\n');
     expect(properties(result)).toEqual([{ '"the "id""': 1, name: "x" }]);
     expect(result.recording.notices).toMatchObject([{ code: "quote-stray", count: 1 }]);
   });
 
-  test("are no word where they are doubled", async () => {
+  test("doubled quotes are not reported", async () => {
     expect((await read('a,b\n"x ""y""",\n"""z""",5"\n')).recording.notices).toEqual([]);
   });
 });
@@ -341,7 +340,7 @@ describe("encodings", () => {
     ["UTF-16LE with a mark", Buffer.from(`\uFEFF${text}`, "utf16le")],
     ["UTF-16BE with a mark", Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
     ["UTF-16LE without a mark", Buffer.from(`a,b,c,d,e,f\n${text}`.slice(12), "utf16le")],
-  ])("%s", async (_, bytes) => {
+  ])("the encoding of %s is detected", async (_, bytes) => {
     for (const length of [undefined, 8, 21, 40]) {
       expect(properties(await read(bytes, {}, length === undefined ? {} : { length }))).toEqual(expected);
     }
@@ -356,7 +355,7 @@ describe("encodings", () => {
     }
   });
 
-  test("the first byte beyond ASCII may stand far behind the head", async () => {
+  test("the first non-ASCII byte can be far behind the head", async () => {
     const rows = `${"x,1\n".repeat(300_000)}`;
     const bytes = Buffer.concat([Buffer.from(`name,n\n${rows}`), Buffer.from([0xe9, 0x2c, 0x32, 0x0a])]);
     const result = await read(bytes);
@@ -364,7 +363,7 @@ describe("encodings", () => {
     expect(result.features.at(-1)!.properties).toEqual({ name: "é", n: 2 });
   });
 
-  test("a name of an encoding is taken at its word", async () => {
+  test("the encoding option is used without a check", async () => {
     const bytes = iconv.encode("name,n\nŁódź,1\n", "windows-1250");
     expect(properties(await read(bytes, { encoding: "windows-1250" }))).toEqual([{ name: "Łódź", n: 1 }]);
     const japanese = iconv.encode("name|n\n表示|1\nソ|2\n", "shift_jis");
@@ -374,7 +373,7 @@ describe("encodings", () => {
     ]);
   });
 
-  test("nor does damage make another encoding of a file that is UTF-8 elsewhere", async () => {
+  test("damage in a UTF-8 file does not change the detected encoding", async () => {
     const bytes = Buffer.concat([Buffer.from("name,n\nZürich,1\n"), Buffer.from([0xff]), Buffer.from(",2\nÅre,3\n")]);
     for (const length of [8, 1000]) {
       const { features, recording } = await read(bytes, {}, { length });

@@ -46,7 +46,7 @@ async function bySplits(path: string, length: number, options: Readonly<Record<s
   return { features, records, rejects, passedRecords, passedLines, splits, bytes };
 }
 
-test("splits of any size give what the whole gives, with the same places", async () => {
+test("splits of any size give the same features as the whole file, with the same places", async () => {
   const path = scratch.path("ugly.csv");
   writeFileSync(path, ugly);
   const whole = await readFile(path);
@@ -72,7 +72,7 @@ test("splits of any size give what the whole gives, with the same places", async
   }
 });
 
-test("also in UTF-16 and in encodings of one byte", async () => {
+test("splits give the same features in UTF-16 and in single-byte encodings", async () => {
   const text = ugly.replace("ä𝕏", "äö");
   for (const [encoding, bytes] of [
     ["utf-16le", Buffer.from(text, "utf16le")],
@@ -91,7 +91,7 @@ test("also in UTF-16 and in encodings of one byte", async () => {
   }
 });
 
-test("any table, any size", async () => {
+test("splits of any size give the same features for any table", async () => {
   const cell = fc.constantFrom("", "a", "1", "2.5", '"x\ny"', '"q""q"', '"z\r\n"', "é", " ", "2020-01-01");
   await fc.assert(
     fc.asyncProperty(
@@ -128,7 +128,7 @@ test("batches have about a thousand rows, fewer where geometries are large", asy
   expect(await sizes()).toEqual([2, 2, 1]);
 });
 
-test("damage of any kind ends with an error of the registry, or with features", async () => {
+test("any damage ends with a GeoferryError or with features", async () => {
   const path = scratch.path("damaged.csv");
   const geometries = `1,SRID=4326;POINT(1 2)\n2,01010000000000000000000${"0".repeat(19)}\n3,"{""type"":""Point"",""coordinates"":[1,2]}"\n`;
   const originals = [Buffer.from(ugly), Buffer.from(`\uFEFF${ugly}`, "utf16le"), Buffer.from(`id,geom\n${geometries}`)];

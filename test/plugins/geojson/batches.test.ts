@@ -19,7 +19,7 @@ async function batches(features: unknown[]): Promise<Batch[]> {
 }
 
 describe("batches", () => {
-  it("are the same of bytes that were fetched before", async () => {
+  it("batches are the same of bytes that were fetched before", async () => {
     const path = scratch.path("f.geojson");
     writeFileSync(
       path,
@@ -43,7 +43,7 @@ describe("batches", () => {
     expect(splits).toBeGreaterThan(5);
   });
 
-  it("hold a thousand features, or those of so many positions", async () => {
+  it("batches hold a thousand features, or those of so many positions", async () => {
     const points = Array.from({ length: 2500 }, (_, i) => feature(point(i % 180, 0), { i }));
     expect((await batches(points)).map((b) => [b.length, b.firstRecord])).toEqual([
       [1000, 1],
@@ -54,7 +54,7 @@ describe("batches", () => {
     expect((await batches(Array(10).fill(feature(line)))).map((b) => b.length)).toEqual([4, 4, 2]);
   });
 
-  it("give each column the least type that holds its values, in the order of first appearance", async () => {
+  it("batches give each column the least type that holds its values, in the order of first appearance", async () => {
     const [batch] = await batches([
       feature(null, { b: 1, flag: true, t: "x", n: null, nested: { a: 1 } }),
       feature(null, { a: 1.5, b: 2 ** 40, flag: null, mixed: 1, n: null }),
@@ -74,7 +74,7 @@ describe("batches", () => {
     expect([...batch!.columns[3]!.presence]).toEqual([none, none, absent]);
   });
 
-  it("keep integers of any size to the digit", async () => {
+  it("batches keep integers of any size to the digit", async () => {
     const path = scratch.path("i.geojson");
     const values = ["1", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775809"];
     for (const [n, type] of [
@@ -96,7 +96,7 @@ describe("batches", () => {
     }
   });
 
-  it("count records and lines past what was rejected, within a split and over all of them", async () => {
+  it("batches count records and lines after rejected ones, within a split and over all of them", async () => {
     const good = JSON.stringify(feature(point(1, 2)));
     const bad = JSON.stringify(feature({ type: "Point", coordinates: [1] }));
     const text = [good, bad, "", good, good, bad, good].join("\n");
@@ -115,12 +115,12 @@ describe("batches", () => {
     expect(split.context.rejects.map((r) => r.place.byte)).toEqual(whole.context.rejects.map((r) => r.place.byte));
   });
 
-  it("say which records their rows are", async () => {
+  it("batches say which records their rows are", async () => {
     const rows = await batches([feature(point(1, 2)), { type: "Feature", geometry: 7 }, feature(point(3, 4))]);
     expect(rows.map((b) => Array.from({ length: b.length }, (_, i) => b.recordAt(i)))).toEqual([[1, 3]]);
   });
 
-  it("are the same on a thread that has only the scan result", async () => {
+  it("batches are the same on a thread that has only the scan result", async () => {
     const path = scratch.path("c.geojson");
     const made = Array.from({ length: 50 }, (_, i) => feature(point(i, 1), { i }));
     writeFileSync(path, JSON.stringify({ name: "n", ...collection(...made) }));
@@ -134,7 +134,7 @@ describe("batches", () => {
 });
 
 describe("large features", () => {
-  it("read a feature larger than any block, and its neighbours", async () => {
+  it("a feature larger than any block is read, and its neighbors", async () => {
     const coordinates = Array.from({ length: 900_000 }, (_, i) => [i / 100_000, -i / 100_000]);
     const made = [feature(point(1, 2)), feature({ type: "LineString", coordinates }, { n: 1 }), feature(point(3, 4))];
     const text = JSON.stringify(collection(...made));
@@ -150,7 +150,7 @@ describe("large features", () => {
     expect(message).toContain(`byte ${spoilt.indexOf("}},{") + 3}`);
   });
 
-  it("keep strings with brackets, quotes and backslashes apart from structure at any block border", async () => {
+  it("strings with brackets, quotes and backslashes are not taken for structure at any block border", async () => {
     const filler = '\\"{[\\\\'.repeat(700_000);
     const text = `{"type":"FeatureCollection","features":[${[1, 2, 3]
       .map(

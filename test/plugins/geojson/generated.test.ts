@@ -105,7 +105,7 @@ const sorted = (value: unknown): unknown =>
       : value;
 
 describe("generated collections", () => {
-  it("reads what JSON.parse reads, whatever the splits and the layout", async () => {
+  it("generated collections are read as by JSON.parse, for any splits and layout", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(withId, { maxLength: 12 }),
@@ -130,7 +130,7 @@ describe("generated collections", () => {
     );
   });
 
-  it("writes JSON that reads back the same", async () => {
+  it("generated collections are written as JSON that reads back the same", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(withId, { maxLength: 8 }), async (features) => {
         const plain = features.map((f) => ({ ...f, geometry: f.geometry as never }));
@@ -151,7 +151,7 @@ describe("generated collections", () => {
     );
   });
 
-  it("says the same as ogr2ogr reads", async () => {
+  it("generated collections are read as by ogr2ogr", async () => {
     const number = fc.integer({ min: -1000, max: 1000 });
     const plain = fc.record({
       type: fc.constant("Feature"),
@@ -197,7 +197,7 @@ describe("mutated files", () => {
     .map((f) => JSON.stringify(f))
     .join("\n");
 
-  it("generated files end in features, rejects or a GeoferryError, never in a crash or a hang", async () => {
+  it("mutated files end in features, rejects or a GeoferryError, never in a crash or a hang", async () => {
     mkdirSync(scratch.path("m"));
     const random = randomOf(25);
     const pick = (n: number) => Math.floor(random() * n);

@@ -44,10 +44,10 @@ describe("identify", () => {
     ["XML", '<?xml version="1.0"?><gpx/>', "no no"],
   ];
   for (const [what, text, expected, name] of table) {
-    it(`${what}: ${expected}`, () => expect(identify(text, name)).toBe(expected));
+    it(`identify, ${what}: ${expected}`, () => expect(identify(text, name)).toBe(expected));
   }
 
-  it("never says yes or maybe in both", () => {
+  it("the two formats never both identify a file", () => {
     const texts = [
       json(collection(a)),
       `${json(a)}\n${json(a)}`,

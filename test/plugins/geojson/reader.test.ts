@@ -11,8 +11,8 @@ const one = (geometry: string, properties = "{}") =>
   `{"type":"Feature","geometry":${geometry},"properties":${properties}}`;
 const inside = (...features: string[]) => `{"type":"FeatureCollection","features":[${features.join(",")}]}`;
 
-describe("reading what RFC 7946 shows", () => {
-  it("reads the collection of section 1.5", async () => {
+describe("examples of RFC 7946", () => {
+  it("reads the collection of RFC 7946, section 1.5", async () => {
     const text = `{
        "type": "FeatureCollection",
        "features": [{
@@ -38,7 +38,7 @@ describe("reading what RFC 7946 shows", () => {
     expect(name).toBe("places");
   });
 
-  it("reads each bare geometry of appendix A", async () => {
+  it("reads each bare geometry of RFC 7946, appendix A", async () => {
     const geometries = [
       { type: "Point", coordinates: [100, 0] },
       {
@@ -171,7 +171,7 @@ describe("layouts", () => {
     });
   }
 
-  it("one feature alone", async () => {
+  it("a single feature is a file", async () => {
     expect((await read(scratch, pretty(a))).features).toEqual([a]);
     expect((await read(scratch, `${json(a)}\n`, { file: "a.geojsonl" })).features).toEqual([a]);
   });
@@ -183,13 +183,13 @@ describe("layouts", () => {
 });
 
 describe("names, ids and reference systems", () => {
-  it("takes the name member, where it is text, before or after the features", async () => {
+  it("the layer name is the name member if it is text, before or after the features", async () => {
     expect((await read(scratch, '{"type":"FeatureCollection","name":"wells","features":[]}')).name).toBe("wells");
     expect((await read(scratch, '{"type":"FeatureCollection","features":[],"name":"w\\u00e9"}')).name).toBe("wé");
     expect((await read(scratch, '{"type":"FeatureCollection","name":7,"features":[]}')).name).toBe("places");
   });
 
-  it("knows WGS84 in the words of the old crs member, before or after the features", async () => {
+  it("the old crs member is recognized in all notations of WGS 84, before or after the features", async () => {
     for (const crs of ["urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:EPSG::4326", "EPSG:4326"]) {
       const member = `"crs":{"type":"name","properties":{"name":"${crs}"}}`;
       expect((await read(scratch, `{"type":"FeatureCollection",${member},"features":[]}`)).crs).toBe("EPSG:4326");
@@ -197,7 +197,7 @@ describe("names, ids and reference systems", () => {
     }
   });
 
-  it("does not guess where the crs is null, a link or unknown, and says so", async () => {
+  it("a crs that is null, a link or unknown is not guessed, with a notice", async () => {
     const members = [
       "null",
       '{"type":"link","properties":{"href":"http://example.com/crs/42","type":"proj4"}}',
@@ -212,7 +212,7 @@ describe("names, ids and reference systems", () => {
     }
   });
 
-  it("keeps ids of any kind, and shows them as a field on request", async () => {
+  it("ids of any kind are kept, and written to a field on request", async () => {
     const made = [7, "seven", undefined, 7].map((id) => feature(null, { a: 1 }, id === undefined ? {} : { id }));
     const { features } = await read(scratch, JSON.stringify(collection(...made)));
     expect(features).toEqual(JSON.parse(JSON.stringify(made)));
@@ -227,39 +227,39 @@ describe("properties", () => {
     return { rows: features.map((f) => f.properties), context };
   };
 
-  it("keeps null apart from missing, and needs no properties", async () => {
+  it("null properties differ from missing ones, and properties are optional", async () => {
     const { rows } = await properties('{"a":1,"b":null}', '{"b":2}', "null");
     expect(rows).toEqual([{ a: 1, b: null }, { b: 2 }, {}]);
     const { features } = await read(scratch, '{"type":"FeatureCollection","features":[{"type":"Feature"}]}');
     expect(features).toEqual([feature(null, {})]);
   });
 
-  it("keeps integers of 64 bits, and larger ones as they are written", async () => {
+  it("integers of 64 bits are kept, and larger ones as written", async () => {
     const path = inside(one("null", '{"a":9007199254740993,"b":-9223372036854775808,"c":9223372036854775808}'));
     const { features } = await read(scratch, path);
     expect(features[0]!.properties).toMatchObject({ a: "9007199254740993", b: "-9223372036854775808" });
   });
 
-  it("never rounds an integer that stands beside decimals", async () => {
+  it("an integer among decimals is never rounded", async () => {
     const { rows } = await properties('{"a":1,"b":1}', '{"a":2.5,"b":9007199254740993}', '{"a":-3,"b":0.5}');
     expect(rows.map((row) => row.a)).toEqual([1, 2.5, -3]);
     expect(rows[0]!.b).toBe(1);
     expect(rows[2]!.b).toBe(0.5);
   });
 
-  it("keeps every value of a column of many kinds", async () => {
+  it("all values of a column of several types are kept", async () => {
     const values = [1, "1", true, null, [1, { a: "ü\n" }], { "": 0 }, 1.5, 'a\\"b'];
     const { rows } = await properties(...values.map((a) => JSON.stringify({ a })));
     expect(rows.map((row) => row.a)).toEqual(values);
   });
 
-  it("decodes escapes, and replaces halves of surrogate pairs", async () => {
+  it("escapes are decoded, and lone surrogates replaced", async () => {
     const { rows, context } = await properties('{"a":"\\u00e9\\ud83d\\ude00\\/\\t\\"","b\\u0041":"\\ud83d!"}');
     expect(rows).toEqual([{ a: 'é😀/\t"', bA: "\ufffd!" }]);
     expect(context.notices).toMatchObject([{ code: "lone-surrogate", field: "bA", count: 1 }]);
   });
 
-  it("replaces bytes that are not UTF-8", async () => {
+  it("bytes that are not UTF-8 are replaced", async () => {
     const text = Buffer.from(inside(one("null", '{"a":"x~y","b":"\u00fc"}')));
     text[text.indexOf("~")] = 0xe9;
     const { features, context } = await read(scratch, text);
@@ -267,7 +267,7 @@ describe("properties", () => {
     expect(context.notices).toMatchObject([{ code: "invalid-utf8", field: "a", count: 1 }]);
   });
 
-  it("says so, too, where names are not UTF-8 or have halves of surrogate pairs", async () => {
+  it("names that are not UTF-8 or have lone surrogates are replaced with a notice", async () => {
     const features = [1, 2].map((value) => one("null", `{"a~":${value},"\\ud83db":null}`));
     const text = Buffer.from(inside(...features, one("null", '{"c":3}')));
     for (let at = text.indexOf("~"); at >= 0; at = text.indexOf("~")) text[at] = 0xe9;
@@ -279,7 +279,7 @@ describe("properties", () => {
     ]);
   });
 
-  it("takes the last of two members of one name, and any name", async () => {
+  it("the last of two members with one name is used, for any name", async () => {
     const { rows } = await properties('{"a":1,"a":"x","__proto__":2,"":3,"constructor":4}');
     expect(Object.entries(rows[0]!)).toEqual([
       ["a", "x"],
@@ -289,7 +289,7 @@ describe("properties", () => {
     ]);
   });
 
-  it("takes NaN and infinities, which JSON does not have, for null and says so", async () => {
+  it("NaN and infinities, which JSON does not allow, become null with a notice", async () => {
     const { rows, context } = await properties('{"a":NaN,"b":[1,-Infinity,"NaN"]}', '{"a":1.5,"b":null}');
     expect(rows).toEqual([
       { a: null, b: [1, null, "NaN"] },
@@ -301,13 +301,13 @@ describe("properties", () => {
     ]);
   });
 
-  it("keeps raw control characters in text", async () => {
+  it("raw control characters in text are kept", async () => {
     const { rows, context } = await properties('{"a":"x\ty","b":["x\ny"]}');
     expect(rows).toEqual([{ a: "x\ty", b: ["x\ny"] }]);
     expect(context.notices.map((n) => n.code)).toEqual(["control-character", "control-character"]);
   });
 
-  it("does not call a crs member foreign that it follows", async () => {
+  it("a crs member that is used is not reported as foreign", async () => {
     const crs = '"crs": {"type":"name","properties":{"name":"EPSG:25832"}}';
     const one = `{"type":"Feature",${crs},"geometry":null,"properties":{}}`;
     const bare = `{${crs},"type":"Point","coordinates":[500000,5700000]}`;
@@ -322,7 +322,7 @@ describe("properties", () => {
     expect(other.context.losses).toMatchObject([{ code: "foreign-member", field: "crs", count: 1 }]);
   });
 
-  it("keeps the last value of a repeated name, with a loss", async () => {
+  it("the last value of a repeated name is kept, with a loss", async () => {
     const { rows, context } = await properties('{"a":1,"b":1,"a":null,"a":3}', '{"a":4,"\\u0061":5}', '{"a":6,"b":7}');
     expect(rows).toEqual([{ a: 3, b: 1 }, { a: 5 }, { a: 6, b: 7 }]);
     expect(context.losses).toMatchObject([{ code: "duplicate-member", field: "a", count: 3 }]);
@@ -341,7 +341,7 @@ describe("properties", () => {
     ]);
   });
 
-  it("names what stands in features beside properties", async () => {
+  it("members of a feature beside its properties are reported", async () => {
     const { context } = await read(
       scratch,
       '{"type":"Feature","geometry":null,"properties":{},"style":{"a":1},"bbox":[]}',
@@ -349,7 +349,7 @@ describe("properties", () => {
     expect(context.losses).toMatchObject([{ code: "foreign-member", field: "style", count: 1 }]);
   });
 
-  it("names what stands in geometries beside coordinates, in every feature", async () => {
+  it("members of geometries beside coordinates are reported in every feature", async () => {
     const one = (n: number) =>
       `{"type":"Feature","geometry":{"type":"Point","coordinates":[${n},2],"accuracy":3,"bbox":[1,2,1,2]},"properties":{"n":${n}}}`;
     const nested =
@@ -360,7 +360,7 @@ describe("properties", () => {
     expect(context.notices).toEqual([]);
   });
 
-  it("names what stands beside the features, but for what describes the file or says nothing", async () => {
+  it("members beside the features are reported, except those that describe the file or are empty", async () => {
     const { context } = await read(
       scratch,
       '{"type":"FeatureCollection","name":"n","licence":"CC0","count":3,"none":null,"timeStamp":"2020","bbox":[1,2,1,2],"features":[{"type":"Feature","geometry":null,"properties":{}}]}',
@@ -374,7 +374,7 @@ describe("properties", () => {
 });
 
 describe("geometries", () => {
-  it("keeps heights where positions have them, and drops what comes after", async () => {
+  it("heights are kept if positions have them, and further numbers dropped", async () => {
     const line = {
       type: "LineString",
       coordinates: [
@@ -395,7 +395,7 @@ describe("geometries", () => {
     expect(context.losses).toMatchObject([{ code: "extra-ordinates", count: 1 }]);
   });
 
-  it("reads members in any order", async () => {
+  it("members of a geometry are read in any order", async () => {
     const { features } = await read(
       scratch,
       '{"properties":{"a":1},"geometry":{"geometries":[{"coordinates":[1,2],"type":"Point"}],"type":"GeometryCollection"},"id":1,"type":"Feature"}',
@@ -403,7 +403,7 @@ describe("geometries", () => {
     expect(features).toEqual([feature({ type: "GeometryCollection", geometries: [point(1, 2)] }, { a: 1 }, { id: 1 })]);
   });
 
-  it("reads empty geometries", async () => {
+  it("empty geometries are read", async () => {
     const types = ["Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon"];
     const empty = types.map((type) => feature({ type, coordinates: [] }));
     empty.push(feature({ type: "GeometryCollection", geometries: [] }));
@@ -411,7 +411,7 @@ describe("geometries", () => {
     expect(features).toEqual(empty);
   });
 
-  it("closes rings that are open and leaves out parts without positions, and says so", async () => {
+  it("open rings are closed and parts without positions left out, with a notice", async () => {
     const open = {
       type: "Polygon",
       coordinates: [
@@ -438,7 +438,7 @@ describe("geometries", () => {
     expect(context.notices.map((n) => n.code)).toEqual(["ring-closed", "empty-part"]);
   });
 
-  it("keeps collections within collections", async () => {
+  it("nested collections are kept", async () => {
     const inner = {
       type: "GeometryCollection",
       geometries: [point(1, 2), { type: "GeometryCollection", geometries: [] }],
@@ -448,7 +448,7 @@ describe("geometries", () => {
     expect((await read(scratch, JSON.stringify(collection(...made)))).features).toEqual(made);
   });
 
-  it("rejects what is no geometry, with its place, and reads on", async () => {
+  it("an invalid geometry is rejected with its place, and reading continues", async () => {
     const bad: [string, RegExp][] = [
       ['{"type":"Point","coordinates":[1]}', /fewer than two/],
       ['{"type":"Point","coordinates":[1,1e400]}', /beyond the range/],
@@ -481,7 +481,7 @@ describe("geometries", () => {
     }
   });
 
-  it("rejects what is no feature", async () => {
+  it("an invalid feature is rejected", async () => {
     const { features, context } = await read(
       scratch,
       inside('{"type":"feature","geometry":null}', "7", "null", '{"a":1}', one("null", "[1]"), one("null")),
@@ -515,7 +515,7 @@ describe("a comma before what closes an array or object", () => {
     ["geometries", inside(one(`{"type":"GeometryCollection","geometries":[${line("[[1,2],[3,4]]")},]}`))],
   ];
 
-  it.each([...commas, ...others])("is left out with a note: behind %s", async (_, text) => {
+  it.each([...commas, ...others])("an extra comma is ignored with a note: behind %s", async (_, text) => {
     expect(() => JSON.parse(text)).toThrow();
     const { features, context } = await read(scratch, text);
     expect(features.map(({ geometry, properties }) => ({ geometry, properties }))).toEqual(
@@ -528,7 +528,7 @@ describe("a comma before what closes an array or object", () => {
     expect(context.losses).toEqual([]);
   });
 
-  it("is counted in each of many features, in splits of any size", async () => {
+  it("extra commas are counted in each of many features, in splits of any size", async () => {
     const many = Array.from({ length: 50 }, () => one(line("[[1,2],[3,4],]"), '{"a":1,}')).join(",");
     for (const splitSize of [64, 1 << 22]) {
       const { features, context } = await read(scratch, inside(many), { splitSize });
@@ -537,7 +537,7 @@ describe("a comma before what closes an array or object", () => {
     }
   });
 
-  it("is damage where the file ends behind it", async () => {
+  it("an extra comma is damage if the file ends after it", async () => {
     const text = inside(one("null")).replace(/\]\}$/, ",");
     await expect(read(scratch, text)).rejects.toMatchObject({ code: "input-truncated" });
   });
@@ -555,7 +555,7 @@ describe("damage", () => {
   };
   const good = one('{"type":"Point","coordinates":[1,2]}');
 
-  it("names the byte and what was expected", async () => {
+  it("an error on damage names the byte and what was expected", async () => {
     const comma = inside(good, good).replace("},{", "}{");
     expect(await fails(comma, "input-corrupt", comma.indexOf("}{") + 1)).toContain("expected ',' or ']', found \"{\"");
     const word = inside(good, one("nil"));
@@ -568,7 +568,7 @@ describe("damage", () => {
     await fails(comma2, "input-corrupt", comma2.indexOf(",,") + 1);
   });
 
-  it("reports a truncated file", async () => {
+  it("a truncated file is reported", async () => {
     const text = inside(good, good);
     for (const length of [text.length - 1, text.length - 2, text.length - 20, 60]) {
       await fails(text.slice(0, length), "input-truncated", length);
@@ -580,21 +580,21 @@ describe("damage", () => {
     ["its first name", '{"type" "FeatureCollection","features":[]}'],
     ["a member before the features", `{"type":"FeatureCollection","name":"x" ${inside(good).slice(1)}`],
     ["the end, before the features", '{"type":"FeatureColl'],
-  ])("does not advise to skip damage where that does not help: %s", async (_, text) => {
+  ])("an error on damage does not advise skipping it if that does not help: %s", async (_, text) => {
     for (const skipErrors of [false, true]) {
       const error = await read(scratch, text, { skipErrors }).catch((thrown: GeoferryError) => thrown);
       expect(error).toMatchObject({ kind: "input", message: expect.not.stringContaining("skip-errors") });
     }
   });
 
-  it("refuses what follows the document", async () => {
+  it("content after the document is refused", async () => {
     const text = `${inside(good)}\nend`;
     await fails(text, "input-corrupt", text.length - 3);
     const closed = `${good}}`;
     await fails(closed, "input-corrupt", good.length);
   });
 
-  it("refuses what is no GeoJSON", async () => {
+  it("JSON that is not GeoJSON is refused", async () => {
     expect(await fails('{"type":"Topology","objects":{}}', "input-corrupt", 0)).toContain("TopoJSON");
     await fails('{"a":1}', "input-corrupt", 0);
     await fails("hello", "input-corrupt", 0);
@@ -605,7 +605,7 @@ describe("damage", () => {
     });
   });
 
-  it("does not overflow the stack", async () => {
+  it("deep nesting does not overflow the stack", async () => {
     const deep = inside(one("null", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`));
     await expect(read(scratch, deep)).rejects.toMatchObject({ code: "input-corrupt" });
     const nested = `${'{"type":"GeometryCollection","geometries":['.repeat(200)}${"]}".repeat(200)}`;
@@ -625,7 +625,7 @@ describe("damage", () => {
     "zero bytes": (text) => text.replace("[3,3]", "\0\0\0\0\0"),
   };
   for (const [name, change] of Object.entries(spoil)) {
-    it(`gives up one feature for ${name} when damage is skipped`, async () => {
+    it(`only one feature is rejected for ${name} when damage is skipped`, async () => {
       const sound = [1, 2, 3, 4, 5, 6].map(numbered);
       for (const text of [
         inside(...sound),
@@ -650,7 +650,7 @@ describe("damage", () => {
     });
   }
 
-  it("keeps the good part of a truncated file when damage is skipped", async () => {
+  it("the good part of a truncated file is read when damage is skipped", async () => {
     const text = inside(...[1, 2, 3].map(numbered));
     const second = text.indexOf(numbered(2)) + numbered(2).length;
     for (let length = second; length < text.length; length += 7) {

@@ -27,7 +27,7 @@ function table(columns: Record<string, Column>): Batch {
 const present = (n: number) => new Uint8Array(n).fill(1);
 
 describe("writing a collection", () => {
-  it("puts each feature on a line of its own", async () => {
+  it("each feature is written on a line of its own", async () => {
     const { text } = await writeBatches(scratch, [
       pack(feature(point(1, 2), { a: 1, b: "x" }, { id: 7 }), feature(null, {})),
       pack(feature(point(3.5, -4.25, 10), { a: null }, { id: "q" })),
@@ -44,11 +44,11 @@ describe("writing a collection", () => {
     );
   });
 
-  it("is whole without features", async () => {
+  it("a collection without features is complete JSON", async () => {
     expect((await writeBatches(scratch, [])).text).toBe('{"type":"FeatureCollection","features":[\n]}\n');
   });
 
-  it("rounds to 7 decimals, heights to 3, or as asked", async () => {
+  it("coordinates are rounded to 7 decimals and heights to 3, unless an option differs", async () => {
     const made = [feature(point(1.123456789, -0.000000001, 2.34567))];
     expect((await write(scratch, made)).text).toContain("[1.1234568,0,2.346]");
     expect((await write(scratch, made, { precision: "9", "z-precision": "0" })).text).toContain(
@@ -56,7 +56,7 @@ describe("writing a collection", () => {
     );
   });
 
-  it("turns exterior rings counter-clockwise and holes clockwise by default", async () => {
+  it("exterior rings are written counter-clockwise and holes clockwise by default", async () => {
     const clockwise = [
       [0, 0],
       [0, 4],
@@ -79,7 +79,7 @@ describe("writing a collection", () => {
     expect((await write(scratch, right)).text).toContain(`"coordinates":[${turned},${turned}]`);
   });
 
-  it("writes every geometry type, and empty ones", async () => {
+  it("every geometry type is written, and empty ones", async () => {
     const made = [
       { type: "Point", coordinates: [] },
       {
@@ -122,7 +122,7 @@ describe("writing a collection", () => {
     expect(JSON.parse(text).features).toEqual(made);
   });
 
-  it("writes bounding boxes on request", async () => {
+  it("bounding boxes are written on request", async () => {
     const made = [
       feature({
         type: "LineString",
@@ -145,7 +145,7 @@ describe("writing a collection", () => {
     expect((await write(scratch, made)).text).not.toContain("bbox");
   });
 
-  it("names the reference system only on request, and only one with a code", async () => {
+  it("the reference system is named only on request, and only if it has a code", async () => {
     const grid = { id: "EPSG:25832", name: "UTM 32N", definition: "EPSG:25832", kind: "projected" } as const;
     const { text } = await writeBatches(scratch, [pack(feature(point(500000, 5700000)))], { crs: "yes" }, false, grid);
     expect(JSON.parse(text).crs).toEqual({ type: "name", properties: { name: "urn:ogc:def:crs:EPSG::25832" } });
@@ -155,7 +155,7 @@ describe("writing a collection", () => {
     });
   });
 
-  it("writes ids as asked", async () => {
+  it("ids are written as the option asks", async () => {
     const made = [feature(null, { ref: "a7", n: 1 }, { id: 3 })];
     expect((await write(scratch, made, { ids: "no" })).text).toContain(
       '{"type":"Feature","properties":{"ref":"a7","n":1}',
@@ -165,7 +165,7 @@ describe("writing a collection", () => {
 });
 
 describe("values", () => {
-  it("escapes what JSON wants escaped, and nothing else", async () => {
+  it("only characters that JSON requires to be escaped are escaped", async () => {
     const text = 'q"b\\s/\b\f\n\r\t\u0001\u001f\u007fé€😀';
     const written = (await write(scratch, [feature(null, { [text]: text })])).text;
     expect(JSON.parse(written).features[0].properties).toEqual({ [text]: text });
@@ -173,7 +173,7 @@ describe("values", () => {
     expect(written.split("\n")).toHaveLength(4);
   });
 
-  it("writes int64 beyond 2^53 as text and says so", async () => {
+  it("int64 beyond 2^53 is written as text, with a loss", async () => {
     const values = BigInt64Array.from([9007199254740991n, 9007199254740993n, -9223372036854775808n]);
     const { text, context } = await writeBatches(scratch, [
       table({ big: { type: "int64", presence: present(3), values } }),
@@ -184,7 +184,7 @@ describe("values", () => {
     expect(context.losses).toMatchObject([{ code: "int64-as-text", field: "big", count: 2 }]);
   });
 
-  it("does the same with ids", async () => {
+  it("ids beyond 2^53 are written as text, with a loss", async () => {
     const values = BigInt64Array.from([9007199254740991n, 9007199254740993n, -9223372036854775808n]);
     const ids: Column = { type: "int64", presence: present(3), values };
     const { fields, columns, geometry } = table({
@@ -198,7 +198,7 @@ describe("values", () => {
     expect(context.losses).toMatchObject([{ code: "int64-as-text", field: "id", count: 2 }]);
   });
 
-  it("writes numbers so that they read back the same, and non-finite ones as null", async () => {
+  it("numbers read back the same, and non-finite ones are written as null", async () => {
     const numbers = [0.1, -0, 1e21, 1e-7, 123456789.125, 5e-324, Number.NaN, Number.POSITIVE_INFINITY];
     const { text, context } = await writeBatches(scratch, [
       table({ d: { type: "double", presence: present(8), values: Float64Array.from(numbers) } }),
@@ -208,13 +208,13 @@ describe("values", () => {
     expect(context.losses).toMatchObject([{ code: "non-finite-value", field: "d", count: 2 }]);
   });
 
-  it("writes a geometry that is no number as null and says so", async () => {
+  it("a geometry with non-finite coordinates is written as null, with a loss", async () => {
     const { text, context } = await write(scratch, [feature(point(Number.NaN, 1)), feature(point(1, 1))]);
     expect(JSON.parse(text).features.map((f: Feature) => f.geometry)).toEqual([null, point(1, 1)]);
     expect(context.losses).toMatchObject([{ code: "non-finite-value", count: 1 }]);
   });
 
-  it("keeps json as it is, on one line", async () => {
+  it("json values are written unchanged, on one line", async () => {
     const json = '{\r\n  "a": [1.0, "x\\n"]\n}';
     const bytes = Buffer.from(json);
     const column: Column = { type: "json", presence: present(1), offsets: Uint32Array.of(0, bytes.length), bytes };
@@ -226,7 +226,7 @@ describe("values", () => {
 });
 
 describe("writing a sequence", () => {
-  it("writes a feature a line", async () => {
+  it("a sequence has one feature per line", async () => {
     const { text } = await write(scratch, [feature(point(1, 2), { a: 1 }), feature(null)], {}, true);
     expect(text).toBe(
       '{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}\n' +
@@ -234,7 +234,7 @@ describe("writing a sequence", () => {
     );
   });
 
-  it("begins each with a record separator on request", async () => {
+  it("records of a sequence begin with a record separator on request", async () => {
     const { text } = await write(scratch, [feature(null), feature(null)], { rs: "yes" }, true);
     expect(
       text

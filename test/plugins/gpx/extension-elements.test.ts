@@ -53,28 +53,31 @@ describe("elements of GPX's own namespace, or of none", () => {
       track("<gpxtpx:TrackPointExtension><hr>100</hr></gpxtpx:TrackPointExtension>"),
       ["<gpxtpx:TrackPointExtension><hr>100</hr></gpxtpx:TrackPointExtension>"],
     ],
-  ])("%s keep their names and namespaces, with a notice", async (_, inner, expected) => {
-    const document = gpxDocument(inner, attributes);
-    const { text, losses, notices } = await rewritten(document);
-    expect(extensionsIn(text)).toEqual(expected);
-    expect(text).not.toContain("geoferry:power");
-    expect(losses).toEqual([]);
-    expect(notices.map(({ code }) => code)).toContain("extension-unqualified");
-    const options = { shortLines: "yes" };
-    expect(await featuresIn(text, options)).toEqual(await featuresIn(document, options));
-    if (isTestable) {
-      // The source has the same violation of GPX 1.1.
-      const errors = validateDocument(text, "gpx-1.1.xsd").match(/: element \S+: /g) ?? [];
-      for (const error of errors) expect(error).toMatch(/^: element (power|hAcc|a|hr): $/);
-    }
-  });
+  ])(
+    "elements of GPX's own or no namespace in extensions, %s, keep their names and namespaces, with a notice",
+    async (_, inner, expected) => {
+      const document = gpxDocument(inner, attributes);
+      const { text, losses, notices } = await rewritten(document);
+      expect(extensionsIn(text)).toEqual(expected);
+      expect(text).not.toContain("geoferry:power");
+      expect(losses).toEqual([]);
+      expect(notices.map(({ code }) => code)).toContain("extension-unqualified");
+      const options = { shortLines: "yes" };
+      expect(await featuresIn(text, options)).toEqual(await featuresIn(document, options));
+      if (isTestable) {
+        // The source has the same violation of GPX 1.1.
+        const errors = validateDocument(text, "gpx-1.1.xsd").match(/: element \S+: /g) ?? [];
+        for (const error of errors) expect(error).toMatch(/^: element (power|hAcc|a|hr): $/);
+      }
+    },
+  );
 
-  test("are kept in a document without a namespace", async () => {
+  test("elements without a namespace are kept in a document without a namespace", async () => {
     const { text } = await rewritten(gpxDocument(track(...power), ""));
     expect(extensionsIn(text)).toEqual(power);
   });
 
-  test("beside the elements of a point, where only GPX 1.0 allows them, are not moved into extensions by that name", async () => {
+  test("elements beside those of a point, allowed in GPX 1.0 only, are not moved into extensions by that name", async () => {
     const document = gpxDocument(
       '<trk><trkseg><trkpt lat="1" lon="2"><mood>good</mood></trkpt></trkseg></trk>',
       attributes,
@@ -92,14 +95,14 @@ describe("elements that a point has several times", () => {
   const thrice = twice.replace("<gpxtpx:atemp>20</gpxtpx:atemp>", "$&<gpxtpx:atemp>a,b</gpxtpx:atemp>");
   const document = gpxDocument(track(once, twice, once, thrice), attributes);
 
-  test("are an array for that point", async () => {
+  test("repeated elements of a point become an array for that point", async () => {
     const { text, losses } = await rewritten(document, "geojson");
     expect(losses).toEqual([]);
     const { coordinateProperties } = JSON.parse(text).features[0].properties;
     expect(coordinateProperties).toEqual({ atemps: [9.5, [11, 20], 9.5, [11, 20, "a,b"]] });
   });
 
-  test("are written as often as they were read", async () => {
+  test("repeated elements of a point are written as often as they were read", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     expect(extensionsIn(text)).toEqual([once, twice, once, thrice]);
@@ -142,7 +145,7 @@ describe("positions of Garmin between route points (GpxExtensions v3, RoutePoint
     `<rtept lat="${n}" lon="${n + 1}"><ele>9</ele><name>p${n}</name>${extensions && `<extensions>${extensions}</extensions>`}</rtept>`;
   const document = gpxDocument(`<rte>${rtept(1, first)}${rtept(3, second)}${rtept(5)}</rte>`, attributes);
 
-  test("are values of their points, with a notice that the line lacks them", async () => {
+  test("positions of Garmin between route points are values of their points, with a notice that the line lacks them", async () => {
     const { text, losses, notices } = await rewritten(document, "geojson");
     expect(losses).toEqual([]);
     expect(notices).toMatchObject([{ code: "route-shape", count: 3 }]);
@@ -159,14 +162,14 @@ describe("positions of Garmin between route points (GpxExtensions v3, RoutePoint
     ]);
   });
 
-  test("keep their place from GPX to GPX", async () => {
+  test("positions of Garmin between route points keep their place from GPX to GPX", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     expect(extensionsIn(text)).toEqual([first, second]);
     if (isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
   });
 
-  test("are positions of the line with routeShape=yes", async () => {
+  test("positions of Garmin between route points are positions of the line with routeShape=yes", async () => {
     const { text, losses, notices } = await rewritten(document, "geojson", { routeShape: "yes" });
     expect(losses).toEqual([]);
     expect(notices).toEqual([]);
@@ -183,7 +186,7 @@ describe("positions of Garmin between route points (GpxExtensions v3, RoutePoint
     expect(text).not.toContain("rpt");
   });
 
-  test("without lat or lon are a loss", async () => {
+  test("positions of Garmin between route points without lat or lon are a loss", async () => {
     const broken = document.replace('lat="1.1"', 'lat="x"');
     expect((await rewritten(broken, "geojson", { routeShape: "yes" })).losses).toEqual(["point-without-place 1"]);
   });

@@ -30,20 +30,20 @@ function written(name: string, text: string): string {
 describe("the metadata of a GPX", () => {
   const input = written("walk.gpx", gpx(described("A day &amp; a night", rest)));
 
-  test("are the same in another GPX", async () => {
+  test("metadata are the same in another GPX", async () => {
     const output = scratch.path("copy.gpx");
     const report = await convertFile(input, output);
     expect(report.losses).toEqual([]);
     expect(readFileSync(output, "utf8")).toContain(described("A day &amp; a night", rest));
   });
 
-  test.runIf(canValidate(schema))("are valid against the schema", async () => {
+  test.runIf(canValidate(schema))("metadata are valid against the GPX schema", async () => {
     const output = scratch.path("valid.gpx");
     await convertFile(input, output);
     expect(validateDocument(readFileSync(output), schema)).toBe("");
   });
 
-  test("of GPX 1.0 are written as those of GPX 1.1", async () => {
+  test("metadata of GPX 1.0 are written as those of GPX 1.1", async () => {
     const old = written(
       "old.gpx",
       gpx(
@@ -58,7 +58,7 @@ describe("the metadata of a GPX", () => {
     );
   });
 
-  test("are one loss for the layer where the target cannot hold them", async () => {
+  test("metadata are one loss for the layer if the target cannot hold them", async () => {
     const { losses } = await convertFile(input, scratch.path("walk.csv"));
     expect(losses).toMatchObject([
       {
@@ -69,7 +69,7 @@ describe("the metadata of a GPX", () => {
     ]);
   });
 
-  test("are the description of a GeoPackage's contents", async () => {
+  test("metadata become the description of a GeoPackage's contents", async () => {
     const output = scratch.path("walk.gpkg");
     const { losses } = await convertFile(input, output);
     const database = new Database(output, { readonly: true });
@@ -79,7 +79,7 @@ describe("the metadata of a GPX", () => {
     expect(losses).toMatchObject([{ example: expect.stringContaining(": author, copyright, links, time, keywords") }]);
   });
 
-  test("of several files in one layer are kept where they are equal", async () => {
+  test("metadata of several files in one layer are kept where they are equal", async () => {
     const one = written("one.gpx", gpx(described("same", "<keywords>a</keywords>")));
     const two = written("two.gpx", gpx(described("same", "<keywords>b</keywords>")));
     const output = scratch.path("both.gpx");

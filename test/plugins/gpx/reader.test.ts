@@ -8,7 +8,7 @@ import { featuresIn, gpxDocument, readGpx } from "./read-gpx.js";
 const ns = 'xmlns="http://www.topografix.com/GPX/1/1"';
 
 describe("waypoints", () => {
-  test("have fields for all elements of GPX 1.1, with their types", async () => {
+  test("waypoints have fields for all elements of GPX 1.1, with their types", async () => {
     const { layers } = await readGpx(
       gpxDocument(`<wpt lat="48.2" lon="16.4"><ele>171.5</ele><time>2024-05-06T07:08:09.5Z</time><magvar>3.5</magvar>
         <geoidheight>44</geoidheight><name>Wien</name><cmt>c</cmt><desc>d &amp; e</desc><src>s</src>
@@ -41,7 +41,7 @@ describe("waypoints", () => {
     ]);
   });
 
-  test("at 0, 0 are points; those without a position are rejected with their place in the file", async () => {
+  test("waypoints at 0, 0 are points; those without a position are rejected with their place in the file", async () => {
     const document = gpxDocument(
       `<wpt lat="0" lon="0"/><wpt lat="x" lon="1"/><wpt lat="1"/><wpt lat=" 1 " lon="&#50;"/>`,
     );
@@ -56,7 +56,7 @@ describe("waypoints", () => {
     ]);
   });
 
-  test("become text where a value does not fit the type of GPX", async () => {
+  test("waypoints become text where a value does not fit the type of GPX", async () => {
     const { layers } = await readGpx(
       gpxDocument(`<wpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><sat>4</sat></wpt>
         <wpt lat="1" lon="2"><time>yesterday</time><sat>4</sat></wpt>`),
@@ -65,7 +65,7 @@ describe("waypoints", () => {
     expect(layers[0]!.features.map(({ properties }) => properties.time)).toEqual(["2024-05-06T07:08:09Z", "yesterday"]);
   });
 
-  test("have no height where ele is empty or, with a loss, not a number", async () => {
+  test("waypoints have no height where ele is empty or, with a loss, not a number", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<wpt lat="1" lon="2"><ele/></wpt><wpt lat="1" lon="2"><ele>high</ele></wpt>`),
     );
@@ -76,7 +76,7 @@ describe("waypoints", () => {
 });
 
 describe("routes and tracks", () => {
-  test("have their own name, not that of a point", async () => {
+  test("routes and tracks have their own name, not that of a point", async () => {
     const features = await featuresIn(
       gpxDocument(`<rte><rtept lat="1" lon="2"><name>point</name></rtept><rtept lat="3" lon="4"/></rte>
         <trk><name>track</name><trkseg><trkpt lat="1" lon="2"><name>p</name></trkpt><trkpt lat="3" lon="4"/></trkseg></trk>`),
@@ -87,7 +87,7 @@ describe("routes and tracks", () => {
     ]);
   });
 
-  test("have arrays for times and extensions of points, with null for missing ones", async () => {
+  test("routes and tracks have arrays for times and extensions of points, with null for missing ones", async () => {
     const [feature] = await featuresIn(
       gpxDocument(
         `<trk><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><extensions><g:TrackPointExtension>
@@ -105,7 +105,7 @@ describe("routes and tracks", () => {
     });
   });
 
-  test("of several segments are MultiLineStrings, with an array for each segment with points", async () => {
+  test("routes and tracks of several segments are MultiLineStrings, with an array for each segment with points", async () => {
     const point = (lon: number, inner = "") => `<trkpt lat="1" lon="${lon}">${inner}</trkpt>`;
     const { layers, context } = await readGpx(
       gpxDocument(`<trk><trkseg>${point(1)}${point(2)}</trkseg><trkseg/>
@@ -118,7 +118,7 @@ describe("routes and tracks", () => {
     expect(context.notices).toMatchObject([{ code: "segment-empty", count: 1 }]);
   });
 
-  test("of a single point become points, which every format can hold", async () => {
+  test("routes and tracks of a single point become points, which every format can hold", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<trk><name>one</name><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time></trkpt></trkseg></trk>
         <rte><rtept lat="3" lon="4"><ele>5</ele></rtept></rte>`),
@@ -137,7 +137,7 @@ describe("routes and tracks", () => {
     <trkseg><trkpt lat="1" lon="2"><time>2024-01-02T00:00:00Z</time></trkpt><trkpt lat="1" lon="3"/></trkseg>
     <trkseg><trkpt lat="8" lon="8"><time>2024-01-03T00:00:00Z</time></trkpt></trkseg></trk>`);
 
-  test("lose segments of one point beside others together with their values", async () => {
+  test("routes and tracks lose segments of one point beside others together with their values", async () => {
     const { layers, context } = await readGpx(short);
     expect(layers[0]!.features[0]).toMatchObject({
       geometry: { type: "LineString", coordinates: [[2, 1], [3, 1]] }, // biome-ignore format: pairs
@@ -146,7 +146,7 @@ describe("routes and tracks", () => {
     expect(context.losses).toMatchObject([{ code: "degenerate-part", count: 2 }]);
   });
 
-  test("keep segments of one point with shortLines=yes", async () => {
+  test("routes and tracks keep segments of one point with shortLines=yes", async () => {
     const { layers, context } = await readGpx(short, { shortLines: "yes" });
     expect(layers[0]!.features[0]).toMatchObject({
       geometry: { type: "MultiLineString", coordinates: [[[9, 9]], [[2, 1], [3, 1]], [[8, 8]]] }, // biome-ignore format: pairs
@@ -155,7 +155,7 @@ describe("routes and tracks", () => {
     expect(context.losses).toEqual([]);
   });
 
-  test("without points are empty lines with their attributes", async () => {
+  test("routes and tracks without points are empty lines with their attributes", async () => {
     const features = await featuresIn(gpxDocument("<rte><name>r</name></rte><trk><name>t</name><trkseg/></trk>"));
     expect(features).toMatchObject([
       { geometry: { type: "LineString", coordinates: [] }, properties: { name: "r" } },
@@ -163,7 +163,7 @@ describe("routes and tracks", () => {
     ]);
   });
 
-  test("lose points without a valid position, with their values", async () => {
+  test("routes and tracks lose points without a valid position, with their values", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<rte><rtept lat="1" lon="2"><name>a</name></rtept><rtept lat="undefined" lon="3"><name>b</name></rtept>
         <rtept lat="1" lon="4"><name>c</name></rtept></rte>`),
@@ -173,13 +173,13 @@ describe("routes and tracks", () => {
   });
 });
 
-test("markup within a text element makes no field", async () => {
+test("markup within a text element does not create a field", async () => {
   const { layers } = await readGpx(gpxDocument('<wpt lat="1" lon="2"><name>n</name><desc>a <b>b</b> c</desc></wpt>'));
   expect(layers[0]!.fields).toEqual({ _gpxType: "text", name: "text", desc: "text" });
 });
 
 describe("extensions", () => {
-  test("are fields with prefixed names or paths, and a type that fits all values", async () => {
+  test("extension elements are fields with prefixed names or paths, and a type that fits all values", async () => {
     const { layers } = await readGpx(
       gpxDocument(
         `<wpt lat="1" lon="2"><extensions><o:viz>1</o:viz><o:speed>6.50</o:speed><o:code>007</o:code>
@@ -204,7 +204,7 @@ describe("extensions", () => {
     ]);
   });
 
-  test("of a thousand names in one point do not fill the memory", async () => {
+  test("extensions of a thousand names in one point do not exhaust the memory", async () => {
     const many = Array.from({ length: 1000 }, (_, i) => `<x${i}>1</x${i}>`).join("");
     const points = `<rtept lat="1" lon="2"><extensions>${many}</extensions></rtept><rtept lat="1" lon="3"/>`;
     const { layers, context } = await readGpx(gpxDocument(`<rte>${points}</rte>`));
@@ -213,7 +213,7 @@ describe("extensions", () => {
     expect(context.losses.filter(({ code }) => code === "point-values-left-out")).toHaveLength(744);
   });
 
-  test("directly in a waypoint, as in GPX 1.0, are fields, too", async () => {
+  test("extension elements directly in a waypoint, as in GPX 1.0, are fields, too", async () => {
     const gpx10 = `<gpx version="1.0" xmlns="http://www.topografix.com/GPX/1/0" xmlns:t="urn:t"><name>file</name>
       <wpt lat="1" lon="2"><name>w</name><url>http://a</url><urlname>A</urlname><t:name>other</t:name></wpt></gpx>`;
     const { layers } = await readGpx(gpx10);
@@ -231,12 +231,12 @@ describe("a document", () => {
     ["without a namespace", `<gpx>${body}</gpx>`],
     ["with a prefix that nothing declares", `<g:gpx>${body.replace(/<(\/?)/g, "<$1g:")}</g:gpx>`],
     ["in another encoding", Buffer.from(`\ufeff<gpx>${body}</gpx>`, "utf16le")],
-  ])("%s is read", async (_, document) => {
+  ])("a document %s is read", async (_, document) => {
     const { layers } = await readGpx(document);
     expect(layers[0]!.features).toMatchObject([{ properties: { _gpxType: "wpt", name: "w" } }]);
   });
 
-  test("is three layers with layers=kinds, each with its own fields", async () => {
+  test("a document is three layers with layers=kinds, each with its own fields", async () => {
     const document = gpxDocument(`<trk><number>1</number></trk>${body}<rte><desc>d</desc></rte>`);
     const { layers } = await readGpx(document, { layers: "kinds" });
     expect(layers.map(({ name, fields, featureCount }) => [name, Object.keys(fields), featureCount])).toEqual([
@@ -247,11 +247,11 @@ describe("a document", () => {
     expect(layers.map(({ features }) => features.length)).toEqual([1, 1, 1]);
   });
 
-  test("with another root element is refused, with its name", async () => {
+  test("a document with another root element is refused, with its name", async () => {
     await expect(readGpx("<kml/>")).rejects.toMatchObject({ code: "input-corrupt", message: /<kml>/ });
   });
 
-  test("that ends early is refused with the place; skipErrors reads it up to there", async () => {
+  test("a document that ends early is refused with the place; skipErrors reads it up to there", async () => {
     const document = gpxDocument(body + body).slice(0, -30);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
     const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
@@ -259,7 +259,7 @@ describe("a document", () => {
     expect(context.skippedRanges).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
   });
 
-  test("with damage is read from the next feature with skipErrors", async () => {
+  test("a document with damage is read from the next feature with skipErrors", async () => {
     const broken = [`<wpt lat="1" lon="2"><name>b</nam></wpt>`, "<wpt lat=1/>", `<trk><trkseg>`];
     const document = gpxDocument(broken.map((text) => body + text).join("") + body);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-corrupt" });
@@ -271,7 +271,7 @@ describe("a document", () => {
     );
   });
 
-  test("is split between features, with the same result for every split size", async () => {
+  test("a document is split between features, with the same result for every split size", async () => {
     const trk = `<trk><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk>`;
     await fc.assert(
       fc.asyncProperty(
@@ -329,13 +329,13 @@ describe("text where GPX allows only elements", () => {
     ["in a point", '<wpt lat="1" lon="2">name>A</wpt>'],
     ["beside the features", '<wpt lat="1" lon="2"/>\n wpt lat="3" lon="4"/>'],
     ["beside the features, in a CDATA section", '<wpt lat="1" lon="2"/><![CDATA[x]]>'],
-  ])("is a loss %s", async (_, inner) => {
+  ])("text between GPX elements is a loss %s", async (_, inner) => {
     const { layers, context } = await readGpx(gpx(inner));
     expect(layers.flatMap(({ features }) => features)).toHaveLength(1);
     expect(context.losses).toMatchObject([{ code: "text-left-out", count: 1 }]);
   });
 
-  test("is no loss where it is white space, or in an element that is left out", async () => {
+  test("text between GPX elements is no loss if it is white space, or in an omitted element", async () => {
     const { context } = await readGpx(
       gpx('\n<!-- c -->\n <wpt lat="1" lon="2">\n <!-- d --> \n<name>a</name> </wpt> '),
     );

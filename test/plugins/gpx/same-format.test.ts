@@ -48,7 +48,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
     gpxDocument(`<trk><trkseg>${extensions.map(point).join("")}</trkseg></trk>`, attributes);
   const tpx = (inner: string) => `<gpxtpx:TrackPointExtension>${inner}</gpxtpx:TrackPointExtension>`;
 
-  test("heart rate, cadence and temperature", async () => {
+  test("heart rate, cadence and temperature in points keep their elements and namespaces", async () => {
     const points = [
       tpx("<gpxtpx:hr>120</gpxtpx:hr>"),
       tpx("<gpxtpx:atemp>21.5</gpxtpx:atemp><gpxtpx:hr>121</gpxtpx:hr><gpxtpx:cad>80</gpxtpx:cad>"),
@@ -63,7 +63,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
     expect((await rewritten(text)).text).toBe(text);
   });
 
-  test("nested, with attributes, and of a default namespace", async () => {
+  test("nested elements with attributes and a default namespace keep their place in points", async () => {
     const points = [
       '<gpxx:RoutePointExtension><gpxx:Subclass>ab</gpxx:Subclass><gpxx:rpt lat="1.5" lon="2.5"></gpxx:rpt></gpxx:RoutePointExtension><opencpn:guid>a &amp; b</opencpn:guid>',
       '<opencpn:guid>c</opencpn:guid><speed xmlns="urn:s">3</speed>',
@@ -127,7 +127,7 @@ describe("extensions of segments", () => {
   const second = "<opencpn:viz>no</opencpn:viz>";
   const document = gpxDocument(`<trk>${segment(1, first)}${segment(3)}${segment(5, second)}</trk>`, attributes);
 
-  test("keep their place", async () => {
+  test("extensions of segments keep their place", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     const plain = text.replace(/ xmlns:\w+="[^"]*"/g, "");
@@ -141,7 +141,7 @@ describe("extensions of segments", () => {
     expect(await featuresIn(text)).toEqual(await featuresIn(document));
   });
 
-  test("are a field in other formats, with a value for each segment", async () => {
+  test("extensions of segments are a field in other formats, with a value for each segment", async () => {
     const { text, losses } = await rewritten(document, "geojson");
     expect(losses).toEqual([]);
     expect(JSON.parse(text).features[0].properties.segmentProperties).toEqual({
@@ -151,13 +151,13 @@ describe("extensions of segments", () => {
     });
   });
 
-  test("are found after points with values", async () => {
+  test("extensions of segments are found after points with values", async () => {
     const timed = document.replaceAll('lon="2"/>', 'lon="2"><time>2024-01-01T00:00:00Z</time></trkpt>');
     const [feature] = await featuresIn(timed);
     expect(feature!.properties.segmentProperties).toMatchObject({ "opencpn:viz": ["yes", null, "no"] });
   });
 
-  test("of segments that are left out are a loss", async () => {
+  test("extensions of omitted segments are a loss", async () => {
     const empty = "<trkseg><extensions><opencpn:viz>1</opencpn:viz></extensions></trkseg>";
     const { losses } = await rewritten(gpxDocument(`<trk>${empty}${segment(1)}</trk>`, attributes));
     expect(losses).toEqual(["extension-left-out"]);

@@ -26,7 +26,7 @@ const segmentsIn = (path: string) =>
   );
 
 describe("segments of one point", () => {
-  test("are kept from GPX to GPX, with their times", async () => {
+  test("segments of one point are kept from GPX to GPX, with their times", async () => {
     const output = scratch.path("copy.gpx");
     const report = await convertFile(walk, output);
     expect(report.losses).toEqual([]);
@@ -34,7 +34,7 @@ describe("segments of one point", () => {
     expect(readFileSync(output, "utf8").match(/<time>/g)).toHaveLength(3);
   });
 
-  test("are kept in a GPX that features are appended to", async () => {
+  test("segments of one point are kept in a GPX that features are appended to", async () => {
     const output = scratch.path("longer.gpx");
     await convertFile(walk, output);
     const places = scratch.path("places.csv");
@@ -44,7 +44,7 @@ describe("segments of one point", () => {
     expect(readFileSync(output, "utf8").match(/<wpt/g)).toHaveLength(1);
   });
 
-  test("are left out in other formats, with their times; a single one becomes a point", async () => {
+  test("segments of one point are left out in other formats, with their times; a single one becomes a point", async () => {
     const output = scratch.path("walk.geojson");
     const report = await convertFile(walk, output);
     expect(report.losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);
@@ -64,7 +64,7 @@ describe("segments of one point", () => {
     ]);
   });
 
-  test("are left out of a GPX with shortLines=no", async () => {
+  test("segments of one point are left out of a GPX with shortLines=no", async () => {
     const output = scratch.path("short.gpx");
     const report = await convertFile(walk, output, { readerOptions: { "short-lines": "no" } });
     expect(report.losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);

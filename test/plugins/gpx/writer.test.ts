@@ -20,7 +20,7 @@ const point = (...coordinates: number[]): Geometry => ({ type: "Point", coordina
 const line = (...coordinates: number[][]): Geometry => ({ type: "LineString", coordinates });
 
 describe("features", () => {
-  test("are written in the order of the schema, as the element for their geometry", async () => {
+  test("features are written in the order of the schema, as the element for their geometry", async () => {
     const { text } = await writeGpx([
       feature({ type: "MultiLineString", coordinates: [[[1, 2], [3, 4]], [[5, 6], [7, 8]]] }), // biome-ignore format: pairs
       feature(line([1, 2, 3], [4, 5])),
@@ -53,13 +53,13 @@ describe("features", () => {
     );
   });
 
-  test("with lines become routes by option, unless _gpxType is trk", async () => {
+  test("features with lines become routes by option, unless _gpxType is trk", async () => {
     const lines = [feature(line([1, 2], [3, 4])), feature(line([1, 2], [3, 4]), { _gpxType: "trk" })];
     const { text } = await writeGpx(lines, { lines: "route" });
     expect(text.match(/<(rte|trk)>/g)).toEqual(["<rte>", "<trk>"]);
   });
 
-  test("with a point that was a track become a track of one point", async () => {
+  test("features with a point that was a track become a track of one point", async () => {
     const document = gpxDocument(
       `<trk><name>t</name><trkseg><trkpt lat="1" lon="2"><cmt>c</cmt></trkpt></trkseg></trk>`,
     );
@@ -69,7 +69,7 @@ describe("features", () => {
     );
   });
 
-  test("with several points become a waypoint for each, with a notice", async () => {
+  test("features with several points become a waypoint for each, with a notice", async () => {
     const points = feature({ type: "MultiPoint", coordinates: [[1, 2], [3, 4]] }, { name: "both" }); // biome-ignore format: pairs
     const { text, losses } = await writeGpx([points]);
     expect(bodyOf(text)).toBe(
@@ -78,7 +78,7 @@ describe("features", () => {
     expect(losses).toMatchObject([{ code: "multipoint-split", count: 1 }]);
   });
 
-  test("with polygons become tracks of their rings by option", async () => {
+  test("features with polygons become tracks of their rings by option", async () => {
     const shell = [[0, 0], [4, 0], [4, 4], [0, 0]]; // biome-ignore format: pairs
     const { text, losses } = await writeGpx([feature({ type: "Polygon", coordinates: [shell] })], {
       polygons: "tracks",
@@ -87,7 +87,7 @@ describe("features", () => {
     expect(losses).toMatchObject([{ code: "polygon-as-track", count: 1 }]);
   });
 
-  test("at a longitude of 180 degrees are written at -180, because the schema excludes 180", async () => {
+  test("features at a longitude of 180 degrees are written at -180, because the schema excludes 180", async () => {
     const { text, losses } = await writeGpx([feature(point(180, 1)), feature(point(179.9999999999, 1))]);
     expect(text.match(/lon="[^"]*"/g)).toEqual(['lon="-180"', 'lon="-180"']);
     expect(losses).toMatchObject([{ code: "longitude-wrapped", count: 2 }]);
@@ -95,7 +95,7 @@ describe("features", () => {
 });
 
 describe("fields", () => {
-  test("with an element of GPX are written as that, in the order of the schema", async () => {
+  test("fields with an element of GPX are written as that, in the order of the schema", async () => {
     const properties = {
       dgpsid: 5,
       hdop: 0.5,
@@ -113,7 +113,7 @@ describe("fields", () => {
     );
   });
 
-  test("with times are written in UTC, and lost offsets are reported", async () => {
+  test("fields with times are written in UTC, and lost offsets are reported", async () => {
     const line: Geometry = {
       type: "LineString",
       coordinates: [
@@ -152,20 +152,20 @@ describe("fields", () => {
     ["links", [{ href: "a", rel: "b" }]],
     ["number", 3],
     ["coordinateProperties", { times: ["2024-01-01T00:00:00Z"] }],
-  ])("with a value that the schema does not allow go into extensions: %s %j", async (name, value) => {
+  ])("fields with a value that the schema does not allow go into extensions: %s %j", async (name, value) => {
     const { text } = await writeGpx([feature(point(1, 2), { [name]: value })]);
     expect(bodyOf(text)).toContain(`<extensions><geoferry:${name}>`);
     const { layers } = await readGpx(text);
     expect(layers[0]!.features[0]!.properties).toEqual({ _gpxType: "wpt", [name]: value });
   });
 
-  test("without an element of GPX are left out by option, with a loss", async () => {
+  test("fields without an element of GPX are left out by option, with a loss", async () => {
     const { text, losses } = await writeGpx([feature(point(1, 2), { name: "n", other: 1 })], { extensions: "no" });
     expect(text).not.toContain("extensions");
     expect(losses).toMatchObject([{ code: "field-left-out", field: "other", count: 1 }]);
   });
 
-  test("lose characters that XML does not allow, with a loss", async () => {
+  test("fields lose characters that XML does not allow, with a loss", async () => {
     const { text, losses } = await writeGpx([feature(point(1, 2), { name: "a\u0000b\ufffec", note: "\u0007" })]);
     expect(text).toContain("<name>abc</name>");
     expect(losses.map(({ code, field, count }) => [code, field, count])).toEqual([
@@ -174,7 +174,7 @@ describe("fields", () => {
     ]);
   });
 
-  test("of points are written in them, as standard, Garmin's and geoferry's elements", async () => {
+  test("fields of points are written in them, as standard, Garmin's and geoferry's elements", async () => {
     const coordinateProperties = {
       times: ["2024-01-01T00:00:00Z", null, "soon"],
       heart: [120, null, 130],
@@ -205,31 +205,34 @@ describe("an output file", () => {
   const sample = (types: Parameters<typeof sampleBatch>[0]["types"]) =>
     sampleBatch({ features: 80, types, dimensions: "some-z", empty: true, fields, fieldTypes: ["json", "binary"] });
 
-  test.runIf(canValidate(schema))("is valid against the published schema", async () => {
+  test.runIf(canValidate(schema))("an output file is valid against the published schema", async () => {
     const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString", "MultiPoint"]));
     expect(validateDocument(text, schema)).toBe("");
   });
 
-  test.runIf(canValidate(schema))("with values of points is valid against the published schema", async () => {
-    const value = fc.oneof(
-      fc.constant(null),
-      fc.string(),
-      fc.double(),
-      fc.constantFrom("2024-01-01T00:00:00Z", true, {}),
-    );
-    const keys = ["times", "names", "hdops", "fixs", "sats", "links", "heart", "cads", "powers", "a b", "numbers"];
-    const lists = fc.dictionary(fc.constantFrom(...keys), fc.array(value, { minLength: 2, maxLength: 2 }));
-    await fc.assert(
-      fc.asyncProperty(lists, fc.constantFrom("rte", "trk"), async (coordinateProperties, _gpxType) => {
-        const { text } = await writeGpx([feature(line([1, 2], [3, 4]), { coordinateProperties, _gpxType })]);
-        expect(validateDocument(text, schema)).toBe("");
-      }),
-      { numRuns: 20 },
-    );
-  });
+  test.runIf(canValidate(schema))(
+    "an output file with values of points is valid against the published schema",
+    async () => {
+      const value = fc.oneof(
+        fc.constant(null),
+        fc.string(),
+        fc.double(),
+        fc.constantFrom("2024-01-01T00:00:00Z", true, {}),
+      );
+      const keys = ["times", "names", "hdops", "fixs", "sats", "links", "heart", "cads", "powers", "a b", "numbers"];
+      const lists = fc.dictionary(fc.constantFrom(...keys), fc.array(value, { minLength: 2, maxLength: 2 }));
+      await fc.assert(
+        fc.asyncProperty(lists, fc.constantFrom("rte", "trk"), async (coordinateProperties, _gpxType) => {
+          const { text } = await writeGpx([feature(line([1, 2], [3, 4]), { coordinateProperties, _gpxType })]);
+          expect(validateDocument(text, schema)).toBe("");
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
   const ogrinfo = spawnSync("ogrinfo", ["--version"]).error === undefined;
-  test.runIf(ogrinfo)("is opened by ogrinfo without a warning", async () => {
+  test.runIf(ogrinfo)("an output file is opened by ogrinfo without a warning", async () => {
     const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString"]));
     const folder = mkdtempSync(join(tmpdir(), "gpx-ogrinfo-"));
     try {

@@ -54,7 +54,7 @@ const inside = (text: string) => text.replace(/\n/g, "");
 describe("metadata of a document", () => {
   const given = `<name>doc</name>${head}${own}${description}${rest}${placemarkXml(point)}`;
 
-  test.each(["out.kml", "out.kmz"])("is the same in %s", async (name) => {
+  test.each(["out.kml", "out.kmz"])("metadata of a document are the same in %s", async (name) => {
     const { text, losses } = await rewritten(given, name);
     expect(losses).toEqual([]);
     expect(inside(text)).toContain(
@@ -65,13 +65,13 @@ describe("metadata of a document", () => {
     );
   });
 
-  test("stays the same when it is converted again", async () => {
+  test("metadata of a document are unchanged by a second conversion", async () => {
     const { text } = await rewritten(given);
     const body = /<Document>(.*)<\/Document>/s.exec(text)![1]!;
     expect((await rewritten(body)).text).toBe(text);
   });
 
-  test("is kept beside declarations of types that KML does not have", async () => {
+  test("metadata of a document are kept beside declarations of types that KML does not have", async () => {
     const typed = `<ExtendedData><Data name="a"><value>1</value></Data><gf:field xmlns:gf="urn:x-geoferry:kml" schema="s" name="n" type="int64"/></ExtendedData><Schema id="s" name="s"><SimpleField name="n" type="string"/></Schema>`;
     const { text } = await rewritten(
       `<name>doc</name>${typed}${placemarkXml(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData></SchemaData></ExtendedData>${point}`)}`,
@@ -82,7 +82,7 @@ describe("metadata of a document", () => {
     expect(text.match(/gf:field/g)).toHaveLength(1);
   });
 
-  test("is one loss with all kinds and counts where the target cannot hold it", async () => {
+  test("metadata of a document are one loss with all kinds and counts if the target cannot hold them", async () => {
     const { losses } = await rewritten(given, "out.geojson");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const { path } = await rewritten(given, "out.csv");
@@ -92,7 +92,7 @@ describe("metadata of a document", () => {
     );
   });
 
-  test("is kept in a GeoPackage as far as that can hold it", async () => {
+  test("metadata of a document are kept in a GeoPackage as far as it can hold them", async () => {
     const { path } = await rewritten(given, "out.gpkg");
     const database = new Database(path, { readonly: true });
     const contents = database.prepare("SELECT identifier, description FROM gpkg_contents").all();
@@ -100,7 +100,7 @@ describe("metadata of a document", () => {
     expect(contents).toEqual([{ identifier: "doc", description: "<b>A</b> day" }]);
   });
 
-  test("is kept to and from GPX as far as both can hold it", async () => {
+  test("metadata of a document are kept to and from GPX as far as both can hold them", async () => {
     const { path, losses } = await rewritten(`<name>doc</name>${head}${description}${placemarkXml(point)}`, "out.gpx");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const back = path.replace("out.gpx", "back.kml");
@@ -115,7 +115,7 @@ describe("metadata of folders", () => {
   const folder = (name: string, inner: string) => `<Folder><name>${name}</name>${inner}${placemarkXml(point)}</Folder>`;
   const given = `<name>doc</name>${folder("a", `<open>0</open>${description}${region}`)}<Folder><name>b</name><visibility>0</visibility>${folder("c", data)}</Folder>`;
 
-  test("is the same in a KML", async () => {
+  test("metadata of folders are the same in a KML", async () => {
     const { text, losses } = await rewritten(given);
     expect(losses).toEqual([]);
     const plain = inside(text);
@@ -125,7 +125,7 @@ describe("metadata of folders", () => {
     );
   });
 
-  test("belongs to the layers where each folder is a layer", async () => {
+  test("metadata of folders belong to the layers if each folder is a layer", async () => {
     const { text, losses } = await rewritten(`${description}${given}`, "out.kml", { layers: "folders" });
     expect(losses).toEqual(["element-left-out visibility 1"]);
     const plain = inside(text);
@@ -133,7 +133,7 @@ describe("metadata of folders", () => {
     expect(plain).toContain(`<Document><name>a</name><open>0</open>${description}${region}`);
   });
 
-  test("is a loss elsewhere", async () => {
+  test("metadata of folders are a loss in other formats", async () => {
     const { losses } = await rewritten(given, "out.geojson");
     expect(losses).toEqual(["metadata-left-out 1"]);
   });
@@ -202,11 +202,11 @@ describe("elements that are left out are losses by name", () => {
       ["element-left-out gx:drawOrder 3", "element-left-out x:y 3"],
     ],
     ["lines of snippets", twice('<Snippet maxLines="2">s</Snippet>'), ["element-left-out maxLines 2"]],
-  ])("%s", async (_, inner, expected) => {
+  ])("an omitted KML element is a loss by name: %s", async (_, inner, expected) => {
     expect(await lossesOf(inner)).toEqual(expected);
   });
 
-  test("except those with a default value", async () => {
+  test("omitted KML elements with a default value are no loss", async () => {
     const plain =
       "<Style><LineStyle><colorMode>normal</colorMode></LineStyle><PolyStyle><fill>1</fill><outline>1</outline></PolyStyle></Style>";
     expect(await lossesOf(twice(plain))).toEqual([]);

@@ -30,7 +30,7 @@ describe("finds elements", () => {
       '<kml xmlns="http://earth.google.com/kml/2.0"><Folder><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></Folder></kml>',
     ],
     ["without kml around them", "<Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark>"],
-  ])("%s", async (_, text) => {
+  ])("finds elements: %s", async (_, text) => {
     const { features } = await read(text);
     expect(features).toEqual([
       { type: "Feature", geometry: { type: "Point", coordinates: [1, 2] }, properties: { name: "A" } },
@@ -132,7 +132,7 @@ describe("reads geometries that deviate from KML", () => {
       rings(0),
     ],
     ["a polygon of coordinates", "<Polygon><coordinates>0,0 1,0 1,1 0,0</coordinates></Polygon>", "Polygon", rings(0)],
-  ])("%s", async (_, inner, type, coordinates) => {
+  ])("reads geometries that deviate from KML: %s", async (_, inner, type, coordinates) => {
     // Repeated, so that the first feature is the template for the others.
     const { features } = await read(kmlDocument(placemarkXml(inner).repeat(3)));
     for (const { geometry } of features) {
@@ -143,7 +143,7 @@ describe("reads geometries that deviate from KML", () => {
   test.each([
     ["a point in a line", "<LineString><Point><coordinates>1,2</coordinates></Point></LineString>"],
     ["coordinates of nothing", "<MultiGeometry><coordinates>1,2</coordinates></MultiGeometry>"],
-  ])("or make the feature a reject: %s", async (_, inner) => {
+  ])("a geometry that deviates from KML makes the feature a reject: %s", async (_, inner) => {
     const { features, rejects } = await read(kmlDocument(placemarkXml(inner).repeat(2)));
     expect(features).toEqual([]);
     expect(codes(rejects)).toEqual(["geometry-malformed", "geometry-malformed"]);
@@ -151,7 +151,7 @@ describe("reads geometries that deviate from KML", () => {
 });
 
 describe("values of a feature", () => {
-  test("have the names and types of togeojson", async () => {
+  test("values of a feature have the names and types of togeojson", async () => {
     const feature = await readOne(
       `<name>A &amp; B</name><visibility>0</visibility><open>1</open><atom:author xmlns:atom="http://www.w3.org/2005/Atom"><atom:name>Me</atom:name></atom:author><atom:link href="https://example.org/a?b=1&amp;c"/><address>Street 1</address><phoneNumber>+43 1</phoneNumber><Snippet maxLines="1">short</Snippet><description><![CDATA[<b>bold</b> & more]]></description><TimeStamp><when>2020-01-02</when></TimeStamp>${point}`,
     );
@@ -169,7 +169,7 @@ describe("values of a feature", () => {
     });
   });
 
-  test("come from its own elements: the times of a view are not its times", async () => {
+  test("values of a feature come from its own elements: the times of a view are not its times", async () => {
     const { features, losses } = await read(
       kmlDocument(
         placemarkXml(
@@ -219,7 +219,7 @@ describe("values of a feature", () => {
     ],
     ["CDATA beside tags", "<![CDATA[<i>a</i> & b]]><br/><![CDATA[<u>c</u>]]>", "<i>a</i> & b<br/><u>c</u>"],
     ["CDATA and escaped HTML", "<![CDATA[<i>a</i> &amp; b]]> &lt;b&gt;", "<i>a</i> &amp; b <b>"],
-  ])("HTML in texts is kept as it is written: %s", async (_, written, kept) => {
+  ])("HTML in texts is kept unchanged: %s", async (_, written, kept) => {
     const data = `<ExtendedData><Data name="html"><value>${written}</value></Data></ExtendedData>`;
     const feature = await readOne(`<description>${written}</description>${data}${point}`);
     expect(feature.properties).toEqual({ description: kept, html: kept });
@@ -282,7 +282,7 @@ describe("extended data", () => {
   const schema = (fields: string) => `<Schema id="s" name="s">${fields}</Schema>`;
   const data = (values: string) => `<ExtendedData><SchemaData schemaUrl="#s">${values}</SchemaData></ExtendedData>`;
 
-  test("has the types of its Schema, before or after the features", async () => {
+  test("extended data have the types of their Schema, before or after the features", async () => {
     const fields = ["bool", "int", "uint", "short", "ushort", "float", "double", "string"];
     const declared = schema(fields.map((type) => `<SimpleField type="${type}" name="f_${type}"/>`).join(""));
     const values = ["0", "-3", "4294967295", "7", "65535", "1.5", "-2e3", "007"];
@@ -303,7 +303,7 @@ describe("extended data", () => {
     }
   });
 
-  test("is null for an empty number or a missing value, and an empty text for an empty text", async () => {
+  test("extended data are null for an empty number or a missing value, and an empty text for an empty text", async () => {
     const declared = schema(
       '<SimpleField type="int" name="n"/><SimpleField type="bool" name="b"/><SimpleField type="string" name="t"/><SimpleField type="string" name="u"/>',
     );
@@ -312,7 +312,7 @@ describe("extended data", () => {
     expect(features[0]!.properties).toEqual({ n: null, b: null, t: "", u: null });
   });
 
-  test("gets a wider type, with a notice, where values do not fit the declared one", async () => {
+  test("extended data get a wider type, with a notice, if values do not fit the declared one", async () => {
     const declared = schema(
       '<SimpleField type="int" name="n"/><SimpleField type="int" name="d"/><SimpleField type="bool" name="b"/>',
     );
@@ -325,26 +325,26 @@ describe("extended data", () => {
     expect(codes(notices)).toEqual(["type-widened", "type-widened", "type-widened"]);
   });
 
-  test("of Data is text; displayName replaces a missing name", async () => {
+  test("values of Data elements are text; displayName replaces a missing name", async () => {
     const feature = await readOne(
       `<ExtendedData><Data name="a"><displayName>Shown</displayName><value>1</value></Data><Data><displayName>B</displayName><value>x</value></Data></ExtendedData>${point}`,
     );
     expect(feature.properties).toEqual({ a: "1", B: "x" });
   });
 
-  test("includes elements of other namespaces", async () => {
+  test("extended data include elements of other namespaces", async () => {
     const feature = await readOne(`<ExtendedData xmlns:c="urn:c"><c:number>14</c:number></ExtendedData>${point}`);
     expect(feature.properties).toEqual({ number: "14" });
   });
 
-  test("with the name of an element is the same field where the values agree, else a second field", async () => {
+  test("extended data with the name of an element are the same field if the values agree, otherwise a second field", async () => {
     const both = (a: string, b: string) =>
       `<name>${a}</name><ExtendedData><Data name="name"><value>${b}</value></Data></ExtendedData>${point}`;
     expect((await readOne(both("A", "A"))).properties).toEqual({ name: "A" });
     expect((await readOne(both("A", "B"))).properties).toEqual({ name: "A", name_1: "B" });
   });
 
-  test("reports a value that a feature has twice", async () => {
+  test("a field with two values in one feature is reported", async () => {
     const twice =
       '<ExtendedData><Data name="a"><value>1</value></Data><Data name="a"><value>2</value></Data></ExtendedData>';
     const { features, losses } = await read(kmlDocument(placemarkXml(twice + point)));
@@ -352,7 +352,7 @@ describe("extended data", () => {
     expect(losses).toMatchObject([{ code: "value-repeated", field: "a", count: 1 }]);
   });
 
-  test("of typed placemarks of KML 2.0 and 2.1 is read", async () => {
+  test("extended data of typed placemarks of KML 2.0 and 2.1 are read", async () => {
     const declared =
       '<Schema name="Park" parent="Placemark"><SimpleField type="wstring" name="Code"/><SimpleField type="int" name="width"/></Schema>';
     const { features } = await read(
@@ -367,7 +367,7 @@ describe("extended data", () => {
 describe("geometries", () => {
   const geometry = async (inner: string) => (await readOne(inner)).geometry;
 
-  test("of one kind become a Multi geometry, of several a collection", async () => {
+  test("geometries of one kind become a Multi geometry, of several a collection", async () => {
     expect(await geometry(`<MultiGeometry>${point}${point}</MultiGeometry>`)).toEqual({
       type: "MultiPoint",
       coordinates: [
@@ -388,7 +388,7 @@ describe("geometries", () => {
     });
   });
 
-  test("accept holes before the shell, and close open rings", async () => {
+  test("geometries accept holes before the shell, and close open rings", async () => {
     const inner = `<innerBoundaryIs>${ring("1,1 2,1 2,2")}</innerBoundaryIs>`;
     const outer = `<outerBoundaryIs>${ring("0,0 9,0 9,9 0,9 0,0")}</outerBoundaryIs>`;
     const { features, notices } = await read(kmlDocument(placemarkXml(`<Polygon>${inner}${outer}</Polygon>`)));
@@ -529,7 +529,7 @@ describe("geometries", () => {
   });
 
   test.each(["no,no", "1,2 3", "1,,2", "1,2 nan,4", "1;2;3;4;5"])(
-    "with the coordinates %s are rejected",
+    "geometries with the coordinates %s are rejected",
     async (text) => {
       const { features, rejects } = await read(
         kmlDocument(
@@ -544,7 +544,7 @@ describe("geometries", () => {
     },
   );
 
-  test("lose a fourth number, with a notice", async () => {
+  test("geometries lose a fourth number, with a notice", async () => {
     const { features, notices } = await read(
       kmlDocument(placemarkXml("<Point><coordinates>1,2,3,4</coordinates></Point>")),
     );
@@ -562,7 +562,7 @@ describe("geometries", () => {
     expect(await geometry("<name>nowhere</name>")).toBeNull();
   });
 
-  test("of overlays are their box, rotated counter-clockwise", async () => {
+  test("geometries of overlays are their box, rotated counter-clockwise", async () => {
     const overlay = (rotation: string) =>
       read(
         kmlDocument(
@@ -589,7 +589,7 @@ describe("geometries", () => {
     expect(y).toBeCloseTo(-2, 12);
   });
 
-  test("of overlays across the antimeridian are a box on each side", async () => {
+  test("geometries of overlays across the antimeridian are a box on each side", async () => {
     const box = "<north>2</north><south>1</south><east>-170</east><west>160</west>";
     const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
     const { type, coordinates } = features[0]!.geometry as { type: string; coordinates: number[][][][] };
@@ -602,7 +602,7 @@ describe("geometries", () => {
     for (const [ring] of coordinates) expect(ring).toHaveLength(5);
   });
 
-  test("of overlays that only touch the antimeridian, or cover the whole earth, stay one box", async () => {
+  test("geometries of overlays that only touch the antimeridian, or cover the whole earth, stay one box", async () => {
     for (const sides of ["<east>180</east><west>170</west>", "<east>180</east><west>-180</west>"]) {
       const box = `<north>2</north><south>1</south>${sides}`;
       const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
@@ -610,7 +610,7 @@ describe("geometries", () => {
     }
   });
 
-  test("of overlays may be four corners", async () => {
+  test("geometries of overlays may be four corners", async () => {
     const quad = "<gx:LatLonQuad><coordinates>0,0 4,0 3,2 1,2</coordinates></gx:LatLonQuad>";
     const { features } = await read(kmlDocument(`<GroundOverlay>${quad}</GroundOverlay>`));
     expect(features[0]!.geometry).toEqual({
@@ -632,7 +632,7 @@ describe("heights", () => {
   const modes = async (mode: string, z: string) =>
     (await readOne(`<Point>${mode}<coordinates>1,2${z}</coordinates></Point>`)).properties;
 
-  test("are absolute unless the file has another mode; KML's default is another mode", async () => {
+  test("heights are absolute unless the file has another mode; KML's default is another mode", async () => {
     expect(await modes("<altitudeMode>absolute</altitudeMode>", ",3")).toEqual({});
     expect(await modes("", ",3")).toEqual({ altitudeMode: "clampToGround" });
     expect(await modes("<altitudeMode>relativeToGround</altitudeMode>", ",3")).toEqual({
@@ -643,7 +643,7 @@ describe("heights", () => {
     });
   });
 
-  test("of zero have no mode", async () => {
+  test("heights of zero have no mode", async () => {
     expect(await modes("", ",0")).toEqual({});
     expect(await modes("<altitudeMode>absolute</altitudeMode>", ",0")).toEqual({ altitudeMode: "absolute" });
   });
@@ -652,7 +652,7 @@ describe("heights", () => {
 describe("tracks", () => {
   const track = (inner: string) => `<gx:Track>${inner}</gx:Track>`;
 
-  test("ignore the Model that they show", async () => {
+  test("tracks ignore the Model that they show", async () => {
     const model =
       "<Model><altitudeMode>absolute</altitudeMode><Location><longitude>0</longitude><latitude>0</latitude></Location></Model>";
     const inner = `<gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord>`;
@@ -672,7 +672,7 @@ describe("tracks", () => {
   const coord = (text: string) => `<gx:coord>${text}</gx:coord>`;
   const when = (...times: string[]) => times.map((time) => `<when>${time}</when>`).join("");
 
-  test("have a time for each position, null where one is missing", async () => {
+  test("tracks have a time for each position, null where one is missing", async () => {
     const feature = await readOne(track(when("2020", "") + coord("1 2 3") + coord("4 5 6") + coord("7 8 9")));
     expect(feature.geometry).toEqual({
       type: "LineString",
@@ -685,7 +685,7 @@ describe("tracks", () => {
     expect(feature.properties.coordinateProperties).toEqual({ times: ["2020", null, null] });
   });
 
-  test("leave out the time of an empty position", async () => {
+  test("tracks leave out the time of an empty position", async () => {
     const { features, notices } = await read(
       kmlDocument(placemarkXml(track(when("2020", "2021", "2022") + coord("1 2") + coord("") + coord("4 5")))),
     );
@@ -700,7 +700,7 @@ describe("tracks", () => {
     expect(codes(notices)).toContain("position-missing");
   });
 
-  test("of a MultiTrack have aligned times, angles and arrays, even if one has no times", async () => {
+  test("tracks of a MultiTrack have aligned times, angles and arrays, even if one has no times", async () => {
     const array =
       '<ExtendedData><SchemaData><gx:SimpleArrayData name="heart"><gx:value>80</gx:value><gx:value>81</gx:value></gx:SimpleArrayData></SchemaData></ExtendedData>';
     const feature = await readOne(
@@ -738,7 +738,7 @@ describe("tracks", () => {
     });
   });
 
-  test("of a single position become points", async () => {
+  test("tracks of a single position become points", async () => {
     const { features, notices } = await read(kmlDocument(placemarkXml(track(when("2020") + coord("1 2 3")))));
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
     expect(codes(notices)).toContain("line-of-one-point");
@@ -749,7 +749,7 @@ describe("styles", () => {
   const style = (id: string, color: string) =>
     `<Style id="${id}"><LineStyle><color>${color}</color><width>2</width></LineStyle></Style>`;
 
-  test("become simplestyle properties, with color and opacity separate", async () => {
+  test("styles become simplestyle properties, with color and opacity separate", async () => {
     const feature = await readOne(
       `<Style><IconStyle><color>80ffffff</color><scale>1.5</scale><heading>90</heading><Icon><href>i.png</href></Icon><hotSpot x="0.5" y="1" xunits="fraction" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color></LabelStyle><LineStyle><color>7fc08040</color><width>3</width></LineStyle><PolyStyle><color>ff0000ff</color><fill>0</fill></PolyStyle></Style>${point}`,
     );
@@ -771,7 +771,7 @@ describe("styles", () => {
     });
   });
 
-  test("that are shared are found before and after the features, and through the normal pair of a StyleMap", async () => {
+  test("styles that are shared are found before and after the features, and through the normal pair of a StyleMap", async () => {
     const map =
       '<StyleMap id="m"><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>';
     const use = placemarkXml(`<styleUrl>#m</styleUrl>${point}`);
@@ -787,7 +787,7 @@ describe("styles", () => {
     }
   });
 
-  test("of the feature take precedence over shared ones", async () => {
+  test("styles of the feature take precedence over shared ones", async () => {
     const feature = await readOne(
       `<styleUrl>a</styleUrl><Style><LineStyle><color>ff00ff00</color></LineStyle></Style>${point}`,
       style("a", "ff0000ff"),
@@ -795,7 +795,7 @@ describe("styles", () => {
     expect(feature.properties).toEqual({ styleUrl: "#a", stroke: "#00ff00", "stroke-opacity": 1, "stroke-width": 2 });
   });
 
-  test("that are missing are reported, and styles=no reads none", async () => {
+  test("styles that are missing are reported, and styles=no reads none", async () => {
     const text = kmlDocument(
       placemarkXml(`<styleUrl>#x</styleUrl><Style><LineStyle><width>2</width></LineStyle></Style>${point}`),
     );
@@ -803,7 +803,7 @@ describe("styles", () => {
     expect((await read(text, { styles: "no" })).features[0]!.properties).toEqual({ styleUrl: "#x" });
   });
 
-  test("can be different for each of many features", async () => {
+  test("styles can be different for each of many features", async () => {
     const many = Array.from({ length: 5000 }, (_, n) => n);
     const shared = many.map((n) => style(`s${n}`, `ff0000${(n % 256).toString(16).padStart(2, "0")}`)).join("");
     const { features } = await read(
@@ -815,7 +815,7 @@ describe("styles", () => {
 });
 
 describe("layers and splits", () => {
-  test("the option layers makes a layer for each folder, with its name", async () => {
+  test("the option layers creates a layer for each folder, with its name", async () => {
     const text = kmlDocument(
       `<name>D</name><Folder><name>A</name>${placemarkXml(`<name>1</name>${point}`)}<Folder><name>B</name>${placemarkXml(point)}</Folder>${placemarkXml(`<name>2</name>${point}`)}</Folder>${placemarkXml(point)}`,
     );

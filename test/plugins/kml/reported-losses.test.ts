@@ -43,14 +43,14 @@ describe("arrays of gx:SimpleArrayData have the type that their Schema declares"
     ["int", ["1", ""], [1, null]],
     ["bool", ["1", "false"], [true, false]],
     ["int", ["1", "x"], [1, "x"]],
-  ])("%s", async (type, given, expected) => {
+  ])("arrays of gx:SimpleArrayData have the type of their Schema: %s", async (type, given, expected) => {
     const outside = await readOne(`${values(...given)}${point}`, schema(type));
     expect(outside.properties!.a).toEqual(expected);
     const inTrack = await readOne(track(...given), schema(type));
     expect(inTrack.properties!.coordinateProperties).toMatchObject({ a: expected });
   });
 
-  test("also where the Schema follows the features; without a Schema, the type is inferred", async () => {
+  test("arrays of gx:SimpleArrayData have the type of a later Schema; without a Schema, the type is inferred", async () => {
     const { features } = await read(kmlDocument(placemarkXml(track("1.50", "2")) + schema("string")));
     expect(features[0]!.properties!.coordinateProperties).toMatchObject({ a: ["1.50", "2"] });
     expect((await readOne(track("1.50", "2"))).properties!.coordinateProperties).toMatchObject({ a: [1.5, 2] });
@@ -64,7 +64,7 @@ describe("display names of fields (displayName of a SimpleField) are titles of c
     '<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData><SimpleData name="t">x</SimpleData></SchemaData></ExtendedData>';
   const given = `<name>doc</name>${schema}${placemarkXml(data + point)}`;
 
-  test("from KML to KML", async () => {
+  test("display names of fields are kept from KML to KML", async () => {
     const { text, losses } = await rewritten(given);
     expect(losses).toEqual([]);
     expect(text).toContain(
@@ -73,7 +73,7 @@ describe("display names of fields (displayName of a SimpleField) are titles of c
     expect(text.match(/displayName>/g)).toHaveLength(2);
   });
 
-  test("into the data columns of a GeoPackage, and back", async () => {
+  test("display names of fields become titles of the data columns of a GeoPackage, and back", async () => {
     const { folder, path, losses } = await rewritten(given, "out.gpkg");
     expect(losses).toEqual([]);
     const database = new Database(path, { readonly: true });
@@ -85,7 +85,7 @@ describe("display names of fields (displayName of a SimpleField) are titles of c
     expect(readFileSync(`${folder}/back.kml`, "utf8")).toContain("<displayName>Number &amp; more</displayName>");
   });
 
-  test("are a loss where the target cannot hold them, or where two Schemas differ", async () => {
+  test("display names of fields are a loss if the target cannot hold them, or if two Schemas differ", async () => {
     expect((await rewritten(given, "out.geojson")).losses).toEqual(["metadata-left-out 1"]);
     const other = schema.replace('id="s"', 'id="o"').replace("Number &amp; more", "Other");
     expect((await rewritten(given.replace(schema, schema + other))).losses).toEqual(["element-left-out displayName 1"]);
@@ -119,17 +119,17 @@ describe("shared styles that no feature uses", () => {
       `<gx:CascadingStyle id="c">${style("")}</gx:CascadingStyle>${placemarkXml(line)}`,
       ["style-unused 1"],
     ],
-  ])("are a note: %s", async (_, inner, expected) => {
+  ])("unused shared styles are a note: %s", async (_, inner, expected) => {
     const { notices } = await rewritten(inner);
     expect(notices.filter((each) => each.startsWith("style"))).toEqual(expected);
   });
 
-  test("are listed by id", async () => {
+  test("unused shared styles are listed by id", async () => {
     const { notices } = await read(kmlDocument(style("first") + style("second") + placemarkXml(point)));
     expect(notices.find(({ code }) => code === "style-unused")!.example).toContain('"first", "second"');
   });
 
-  test("are not reported with styles=no", async () => {
+  test("unused shared styles are not reported with styles=no", async () => {
     const [layer] = await readLayers(kmlDocument(style("a") + placemarkXml(point)), { styles: "no" });
     expect(layer!.notices).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe("parts of styles without a field, or with invalid values, are losses", 
       "<LabelStyle><color>ff00ff00</color><scale>2</scale></LabelStyle><IconStyle><heading>2</heading></IconStyle><LineStyle/><PolyStyle><fill>1</fill><outline>true</outline></PolyStyle>",
       [],
     ],
-  ])("%s", async (_, inner, expected) => {
+  ])("a style part without a field, or with an invalid value, is a loss: %s", async (_, inner, expected) => {
     expect(await losses(inner)).toEqual(expected.map((name) => `element-left-out ${name}`));
   });
 });
@@ -181,25 +181,25 @@ describe("outline and fill that are switched off (OGC 07-147r2, 12.11)", () => {
       style("<width>5</width>", "<outline>0</outline><fill>0</fill><color>ff00ff00</color>"),
       "<styleUrl>#s</styleUrl><Style><LineStyle><color>7f0000ff</color></LineStyle></Style>",
     ],
-  ])("a polygon shows neither: %s", async (_, outside, inner) => {
+  ])("a polygon shows neither outline nor fill that are switched off: %s", async (_, outside, inner) => {
     const { properties } = await readOne(inner + polygon, outside);
     expect(properties).toMatchObject({ stroke: "#ff0000", "stroke-opacity": 0, fill: "#00ff00", "fill-opacity": 0 });
   });
 
-  test("do not hide lines", async () => {
+  test("an outline that is switched off does not hide lines", async () => {
     const { properties } = await readOne(off + line);
     expect(properties).toMatchObject({ stroke: "#ff0000", "stroke-opacity": 127 / 255 });
     expect((await readOne(style("", "<outline>0</outline>") + line)).properties).not.toHaveProperty("stroke-opacity");
   });
 
-  test("are a loss for an outline of lines and polygons together", async () => {
+  test("a switched-off outline is a loss for lines and polygons together", async () => {
     const both = `<MultiGeometry>${line}${polygon}</MultiGeometry>`;
     const { features, losses } = await read(kmlDocument(placemarkXml(off + both)));
     expect(features[0]!.properties).toMatchObject({ "stroke-opacity": 127 / 255 });
     expect(losses).toMatchObject([{ code: "element-left-out", field: "outline", count: 1 }]);
   });
 
-  test("are off in the output without a color, too", async () => {
+  test("outline and fill that are switched off are off in the output without a color, too", async () => {
     const { text, losses } = await rewritten(
       placemarkXml(`${style("", "<outline>0</outline><fill>0</fill>")}${polygon}`),
     );
@@ -272,7 +272,7 @@ describe("attributes that are left out", () => {
       `<Style id="s"/>${placemarkXml(`<styleUrl>#s</styleUrl><Snippet>a</Snippet><ExtendedData><Data name="a"><value>1</value></Data><SchemaData schemaUrl="#s"><SimpleData name="b">1</SimpleData></SchemaData></ExtendedData>${point}`)}`,
       [],
     ],
-  ])("are named: %s", async (_, inner, expected) => {
+  ])("attributes that are left out are named: %s", async (_, inner, expected) => {
     expect(await read1(inner)).toEqual(expected);
   });
 });
@@ -306,7 +306,7 @@ describe("values that differ between parts of a geometry", () => {
       ],
       [],
     ],
-  ])("is a loss where they do not agree: %s", async (_, parts, expected) => {
+  ])("values that differ between parts of a geometry are a loss: %s", async (_, parts, expected) => {
     expect(await said(...parts)).toEqual(expected.map((name) => `element-left-out ${name} 1`));
   });
 

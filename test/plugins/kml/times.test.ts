@@ -23,7 +23,7 @@ test.each([
   "2020-01-19T10:00:00+14:30",
   "2020-01-19T10:00:00-15:00",
   "soon",
-])("%s is none", (text) => expect(isKmlTime(text)).toBe(false));
+])("%s is not a time of KML", (text) => expect(isKmlTime(text)).toBe(false));
 
 test("a time span has a begin, an end, or both, and nothing else", () => {
   expect(parseTimespan('{"begin":"2020","end":"2021-01-15"}')).toEqual({ begin: "2020", end: "2021-01-15" });

@@ -51,7 +51,7 @@ const documents: Readonly<Record<string, string>> = {
 };
 
 describe("reads what togeojson reads", () => {
-  test.each(Object.entries(documents))("%s", async (_, inner) => {
+  test.each(Object.entries(documents))("reads the features that togeojson reads: %s", async (_, inner) => {
     const text = kmlDocument(inner);
     const { features } = await read(text);
     const expected = oracle(text);

@@ -55,17 +55,21 @@ async function readBack(path: string): Promise<Feature[]> {
 const at = (...coordinates: number[]) => ({ type: "Point" as const, coordinates });
 
 describe("documents are valid against the schema of OGC", () => {
-  test.runIf(isTestable)("whatever the features are", { timeout: 120_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(generatedLayer, async (layer) => {
-        const { text } = await writtenBatch(batchOf(layer));
-        expect(validateDocument(text, schema)).toBe("");
-      }),
-      { numRuns: 40, seed: 1 },
-    );
-  });
+  test.runIf(isTestable)(
+    "documents of generated features are valid against the OGC schema",
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(generatedLayer, async (layer) => {
+          const { text } = await writtenBatch(batchOf(layer));
+          expect(validateDocument(text, schema)).toBe("");
+        }),
+        { numRuns: 40, seed: 1 },
+      );
+    },
+  );
 
-  test.runIf(isTestable)("with everything that elements say", async () => {
+  test.runIf(isTestable)("a document with all elements is valid against the OGC schema", async () => {
     const properties = {
       name: "a < b & c ]]>",
       visibility: true,
@@ -118,30 +122,33 @@ describe("documents are valid against the schema of OGC", () => {
     expect(added.sort()).toEqual(["fill-opacity", "label-opacity"]);
   });
 
-  test.runIf(isTestable)("with several layers, one of them empty", async () => {
-    const folder = scratch.path("many");
-    mkdirSync(folder);
-    const collection = (features: unknown[]) => JSON.stringify({ type: "FeatureCollection", features });
-    const feature = { type: "Feature", id: "same", properties: { a: 1 }, geometry: at(1, 2) };
-    writeFileSync(`${folder}/one two.geojson`, collection([feature]));
-    writeFileSync(`${folder}/three.geojson`, collection([feature]));
-    writeFileSync(`${folder}/none.geojson`, collection([]));
-    const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
-    const report = await convertFile(inputs[0]!, `${folder}/out.kml`, { inputs });
-    const text = readFileSync(`${folder}/out.kml`, "utf8");
-    expect(validateDocument(text, schema)).toBe("");
-    expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
-    const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
-    expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
-      ["one two", 1],
-      ["three", 1],
-      ["none", 0],
-    ]);
-  });
+  test.runIf(isTestable)(
+    "a document with several layers, one of them empty, is valid against the OGC schema",
+    async () => {
+      const folder = scratch.path("many");
+      mkdirSync(folder);
+      const collection = (features: unknown[]) => JSON.stringify({ type: "FeatureCollection", features });
+      const feature = { type: "Feature", id: "same", properties: { a: 1 }, geometry: at(1, 2) };
+      writeFileSync(`${folder}/one two.geojson`, collection([feature]));
+      writeFileSync(`${folder}/three.geojson`, collection([feature]));
+      writeFileSync(`${folder}/none.geojson`, collection([]));
+      const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
+      const report = await convertFile(inputs[0]!, `${folder}/out.kml`, { inputs });
+      const text = readFileSync(`${folder}/out.kml`, "utf8");
+      expect(validateDocument(text, schema)).toBe("");
+      expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
+      const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
+      expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
+        ["one two", 1],
+        ["three", 1],
+        ["none", 0],
+      ]);
+    },
+  );
 });
 
-describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
-  test.each(["KML", "LIBKML"])("with its driver %s", async (driver) => {
+describe.runIf(hasOgr)("documents opened by GDAL", () => {
+  test.each(["KML", "LIBKML"])("a document is opened without a warning by GDAL's driver %s", async (driver) => {
     const { path } = await written(
       [
         {
@@ -172,7 +179,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(counts.reduce((sum, n) => sum + n, 0)).toBe(2);
   });
 
-  test("and reads the same attributes", async () => {
+  test("GDAL's driver reads the same attributes", async () => {
     const properties = { name: "Ä & <b>", flag: true, whole: -5, part: 0.25, text: " x ", empty: null };
     const { path } = await written([{ properties, geometry: at(1, 2) }]);
     const text = execFileSync("ogr2ogr", ["-f", "GeoJSONSeq", "/vsistdout/", path], {
@@ -186,7 +193,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     ["kml", "KML"],
     ["kml", "LIBKML"],
     ["kmz", "LIBKML"],
-  ])("several layers in a .%s with its driver %s", async (extension, driver) => {
+  ])("several layers in a .%s are read by GDAL's driver %s", async (extension, driver) => {
     const folder = scratch.path(`several-${extension}-${driver}`);
     mkdirSync(folder);
     const collection = (properties: object) =>
@@ -206,7 +213,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     expect(done.stdout).toContain("second (Real) = 2.5");
   });
 
-  test.each(["kml", "kmz"])("layers with folders in them, in a .%s", async (extension) => {
+  test.each(["kml", "kmz"])("layers with folders in a .%s are opened by GDAL without a warning", async (extension) => {
     const folder = scratch.path(`nested-${extension}`);
     mkdirSync(folder);
     const collection = (...list: object[]) =>
@@ -246,7 +253,7 @@ describe("types and ids are restored", () => {
     expect((await written([{ id: "a", geometry: at(1, 2) }])).notices).toEqual([]);
   });
 
-  test("also types that KML does not have", async () => {
+  test("types that KML does not have are restored, too", async () => {
     const fields = [
       { name: "i", type: "int64" },
       { name: "d", type: "date" },
@@ -353,7 +360,7 @@ describe("properties become elements", () => {
 });
 
 describe("reports what KML cannot hold", () => {
-  test("characters that XML does not allow", async () => {
+  test("reports characters that XML does not allow", async () => {
     const { path, losses } = await written([
       { properties: { name: "a\u0001b", x: "\u0000\uffff" }, geometry: at(0, 0) },
     ]);
@@ -364,7 +371,7 @@ describe("reports what KML cannot hold", () => {
     expect((await readBack(path))[0]!.properties).toEqual({ name: "ab", x: "" });
   });
 
-  test("a collection of one kind", async () => {
+  test("reports a collection of one kind", async () => {
     const { path, losses } = await written([
       { geometry: { type: "GeometryCollection", geometries: [at(1, 2), at(3, 4)] } },
     ]);

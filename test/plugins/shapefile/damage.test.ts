@@ -46,11 +46,11 @@ function damaged(bytes: Buffer, random: () => number): Buffer {
 }
 
 describe("an index", () => {
-  it("that is missing is not needed", async () => {
+  it("a missing index is not needed", async () => {
     expect(await xs(writeShapefile(scratch, "no-shx", { shp: shapefile(points).shp }))).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("locates records that are out of order, with gaps", async () => {
+  it("an index locates records that are out of order, with gaps", async () => {
     const { shp, shx } = shapefile(points);
     const gap = Buffer.alloc(40, 0xff);
     const record = (i: number) => shp.subarray(100 + 28 * i, 128 + 28 * i);
@@ -89,7 +89,7 @@ describe("an index", () => {
     ["is no index", (shx: Buffer) => shx.fill(7)],
     ["is too short", (shx: Buffer) => shx.subarray(0, 110)],
     ["is older than the shapes", (shx: Buffer) => shx.subarray(0, 116)],
-  ])("that %s gives way to a search", async (name, damage) => {
+  ])("an index that %s is replaced by a scan of the .shp", async (name, damage) => {
     const { shp, shx } = shapefile(points);
     const result = damage(shx);
     const context = new RecordingContext();
@@ -100,7 +100,7 @@ describe("an index", () => {
     expect(context.notices.map((notice) => notice.code)).toContain("shx-invalid");
   });
 
-  it("or another companion beside a .dbf without a .shp is noticed", async () => {
+  it("an index or another companion beside a .dbf without a .shp is noticed", async () => {
     const { shx } = shapefile(points);
     const rows = table(" a");
     const noticesOf = async (stem: string, files: Record<string, Buffer | string>) => {
@@ -115,7 +115,7 @@ describe("an index", () => {
     expect(await noticesOf("plain-table", { cpg: "UTF-8" })).toEqual([]);
   });
 
-  it("gives way to a search where its entries are zeros and the .shp has the records", async () => {
+  it("an index with entries of zero is replaced by a scan if the .shp has the records", async () => {
     const { shp, shx } = shapefile(points);
     shx.fill(0, 108, 124);
     const context = new RecordingContext();
@@ -123,7 +123,7 @@ describe("an index", () => {
     expect(codes(context)).toEqual(["dbf-missing", "shx-invalid"]);
   });
 
-  it("locates a shape whose length in the .shp is wrong", async () => {
+  it("an index locates a shape whose length in the .shp is wrong", async () => {
     for (const record of [1, 4]) {
       const { shp, shx } = shapefile(points);
       shp.writeInt32BE(12, 100 + 28 * record + 4);
@@ -135,7 +135,7 @@ describe("an index", () => {
     }
   });
 
-  it("that names one record twice is noticed", async () => {
+  it("an index that names one record twice is noticed", async () => {
     const { shp, shx } = shapefile(points);
     shx.copy(shx, 116, 108, 116);
     const context = new RecordingContext();
@@ -147,7 +147,7 @@ describe("an index", () => {
     ]);
   });
 
-  it("whose entries are exchanged is noticed", async () => {
+  it("an index whose entries are exchanged is noticed", async () => {
     const { shp, shx } = shapefile(points);
     const entry = Buffer.from(shx.subarray(108, 116));
     shx.copy(shx, 108, 116, 124);
@@ -157,7 +157,7 @@ describe("an index", () => {
     expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "record-order", count: 1 }]);
   });
 
-  it("that ends before records with other numbers is noticed", async () => {
+  it("an index that ends before records with other numbers is noticed", async () => {
     const { shp, shx } = shapefile(points, { numberOf: (i) => (i < 3 ? i + 1 : i + 10) });
     shx.writeInt32BE(62, 24);
     const context = new RecordingContext();
@@ -170,14 +170,14 @@ describe("an index", () => {
     ]);
   });
 
-  it("beside which the .shp is missing is named so", async () => {
+  it("an index beside which the .shp is missing is named so", async () => {
     const path = writeShapefile(scratch, "orphan", { shx: shapefile(points).shx });
     await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp beside it is missing/);
   });
 });
 
 describe("records", () => {
-  it("that stand twice in the .shp are noticed, since the shapes after them lie beside other rows", async () => {
+  it("records that occur twice in the .shp are noticed, since the shapes after them have other rows", async () => {
     const { shp, shx } = shapefile(points);
     const twice = Buffer.concat([shp.subarray(0, 156), shp.subarray(128)]);
     const context = new RecordingContext();
@@ -189,7 +189,7 @@ describe("records", () => {
     ["a null shape", Buffer.concat([ints(0), doubles(5, 6)]), 1],
     ["a point", Buffer.concat([point(5, 6), doubles(7)]), 1],
     ["a line with fewer points than were written", Buffer.concat([polyShape(3, [[0, 0, 1, 1]]), doubles(2, 2)]), 3],
-  ])("that are longer than their shape are noticed: %s", async (name, content, type) => {
+  ])("records that are longer than their shape are noticed: %s", async (name, content, type) => {
     const context = new RecordingContext();
     const files = shapefile([content], { type });
     expect(
@@ -198,7 +198,7 @@ describe("records", () => {
     expect(codes(context)).toEqual(["dbf-missing", "extra-shapes"]);
   });
 
-  it("with measures or without are as long as their shapes", async () => {
+  it("records with or without measures are as long as their shapes", async () => {
     const measured = Buffer.concat([ints(11), doubles(1, 2, 3, 4)]);
     const heights = Buffer.concat([ints(11), doubles(1, 2, 3)]);
     const context = new RecordingContext();
@@ -206,7 +206,7 @@ describe("records", () => {
     expect(codes(context)).toEqual(["dbf-missing"]);
   });
 
-  it("whose positions lie outside of their box are noticed", async () => {
+  it("records with positions outside of their bounding box are noticed", async () => {
     const line = (...box: number[]) => {
       const content = polyShape(3, [[1, 2, 3, 4]]);
       doubles(...box).copy(content, 4);
@@ -220,7 +220,7 @@ describe("records", () => {
     expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "shape-box", count: 2 }]);
   });
 
-  it("of another type than the header names are noticed", async () => {
+  it("records of another type than the header names are noticed", async () => {
     const context = new RecordingContext();
     const files = shapefile([point(1, 1), ints(0), polyShape(3, [[0, 0, 1, 1]])], { type: 1 });
     const features = await readFeatures(writeShapefile(scratch, "other-type", files), {}, context);
@@ -228,7 +228,7 @@ describe("records", () => {
     expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "shape-type", count: 1 }]);
   });
 
-  it("with wrong numbers are read", async () => {
+  it("records with wrong numbers are read", async () => {
     const { shp } = shapefile(points, { numberOf: () => 77 });
     expect(await xs(writeShapefile(scratch, "numbers", { shp }))).toEqual([0, 1, 2, 3, 4]);
   });
@@ -238,7 +238,7 @@ describe("records", () => {
     ["too short", 4],
     ["beyond the file", 0x7fffffff],
     ["negative", -8],
-  ])("with a length that is %s are found again by the number of the next", async (name, words) => {
+  ])("records with a length that is %s are located by the number of the next one", async (name, words) => {
     const { shp } = shapefile(points);
     shp.writeInt32BE(words, 100 + 28 + 4);
     const context = new RecordingContext();
@@ -256,7 +256,7 @@ describe("records", () => {
     ["fewer points than they say", polyShape(3, [[0, 0, 1, 1]]).subarray(0, 60)],
     ["heights that are missing", polyShape(13, [[0, 0, 1, 1]], doubles(1))],
     ["nothing but a type", ints(1)],
-  ])("with %s are rejected with their place and attributes", async (name, content) => {
+  ])("records with %s are rejected with their place and attributes", async (name, content) => {
     const context = new RecordingContext();
     const files = shapefile([point(1, 1), content, point(3, 3)]);
     const path = writeShapefile(scratch, name.replace(/ /g, "-"), { ...files, dbf: table(" a", " b", " c") });
@@ -276,20 +276,23 @@ describe("a .shp that ends early", () => {
     ["within a record, without an index", 100 + 28 * 3 + 20, {}],
     ["between two records, with its index", 100 + 28 * 3, { shx: whole.shx }],
     ["between two records, without an index", 100 + 28 * 3, {}],
-  ])("%s is an error that names record and byte, and its good part can be read", async (name, length, index) => {
-    const files = { shp: whole.shp.subarray(0, length), ...index, dbf: rows };
-    const path = writeShapefile(scratch, `cut-${name.replace(/\W/g, "-")}`, files);
-    const error = await readFeatures(path).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "input-truncated", details: { place: { record: 4 } } });
-    const context = new RecordingContext(true);
-    expect(await xs(path, context)).toEqual([0, 1, 2]);
-    expect(context.rejects.map((reject) => [reject.place.record, reject.feature?.properties.A])).toEqual([
-      [4, "d"],
-      [5, "e"],
-    ]);
-  });
+  ])(
+    "a .shp that ends early, %s, is an error that names record and byte, and its good part can be read",
+    async (name, length, index) => {
+      const files = { shp: whole.shp.subarray(0, length), ...index, dbf: rows };
+      const path = writeShapefile(scratch, `cut-${name.replace(/\W/g, "-")}`, files);
+      const error = await readFeatures(path).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "input-truncated", details: { place: { record: 4 } } });
+      const context = new RecordingContext(true);
+      expect(await xs(path, context)).toEqual([0, 1, 2]);
+      expect(context.rejects.map((reject) => [reject.place.record, reject.feature?.properties.A])).toEqual([
+        [4, "d"],
+        [5, "e"],
+      ]);
+    },
+  );
 
-  it("without a table is an error, too", async () => {
+  it("a .shp that ends early without a .dbf is an error, too", async () => {
     const path = writeShapefile(scratch, "cut-alone", { shp: whole.shp.subarray(0, 184) });
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
     const context = new RecordingContext(true);
@@ -299,7 +302,7 @@ describe("a .shp that ends early", () => {
     ]);
   });
 
-  it("in its header, or that is empty, is refused", async () => {
+  it("a .shp that ends in its header, or is empty, is refused", async () => {
     await expect(openAt(writeShapefile(scratch, "cut-head", { shp: whole.shp.subarray(0, 50) }))).rejects.toMatchObject(
       {
         code: "input-truncated",
@@ -315,7 +318,7 @@ describe("a .shp that ends early", () => {
 });
 
 describe("a .dbf", () => {
-  it("with a row that begins with neither a blank nor an asterisk is noticed", async () => {
+  it("a .dbf with a row that begins with neither a blank nor an asterisk is noticed", async () => {
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "marks", { dbf: table(" a", "\0\0", "*c", " d") });
     expect((await readFeatures(path, {}, context)).map(({ properties }) => properties.A)).toEqual(["a", null, "d"]);
@@ -325,7 +328,7 @@ describe("a .dbf", () => {
     ]);
   });
 
-  it("whose columns do not fill its rows is noticed", async () => {
+  it("a .dbf whose columns do not fill its rows is noticed", async () => {
     const fields = [
       { name: "A", type: "C", width: 1 },
       { name: "B", type: "C", width: 2 },
@@ -339,7 +342,7 @@ describe("a .dbf", () => {
     expect(context.notices).toMatchObject([{ code: "extra-rows", example: expect.stringMatching(/2 bytes.*have 4/) }]);
   });
 
-  it("whose rows are said to be a byte long is refused, as they cannot hold its columns", async () => {
+  it("a .dbf with a declared row length of one byte is refused, since its columns do not fit", async () => {
     const rows = table(" a", " b");
     rows.writeUInt16LE(1, 10);
     await expect(openAt(writeShapefile(scratch, "row-of-a-byte", { dbf: rows }))).rejects.toMatchObject({
@@ -351,7 +354,7 @@ describe("a .dbf", () => {
 
 describe("a .dbf that ends early", () => {
   const rows = table(" a", " b", " c", " d", " e");
-  it("is an error that names record and byte, and its good part can be read", async () => {
+  it("a .dbf that ends early is an error that names record and byte, and its good part can be read", async () => {
     const cut = rows.subarray(0, 65 + 2 * 2 + 1);
     const path = writeShapefile(scratch, "cut-table", { dbf: cut });
     await expect(readFeatures(path)).rejects.toMatchObject({
@@ -365,7 +368,7 @@ describe("a .dbf that ends early", () => {
     ]);
   });
 
-  it("beside shapes rejects those whose attributes are missing", async () => {
+  it("a .dbf that ends early beside shapes rejects those with missing attributes", async () => {
     const path = writeShapefile(scratch, "cut-both", { ...shapefile(points), dbf: rows.subarray(0, 65 + 2 * 2 + 1) });
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
     const context = new RecordingContext(true);
@@ -373,7 +376,7 @@ describe("a .dbf that ends early", () => {
     expect(context.rejects.map((reject) => reject.place.record)).toEqual([3, 4, 5]);
   });
 
-  it("by its count alone, but for nothing else, is whole", async () => {
+  it("a .dbf with only a too large record count is complete", async () => {
     const miscounted = dbf([{ name: "A", type: "C", width: 1 }], [" a", " b"], { count: 4_000_000_000 });
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "miscounted", { dbf: miscounted });
@@ -393,7 +396,7 @@ describe("splits", () => {
   it.each([
     ["with an index", { ...files, dbf: rows }],
     ["without one", { shp: files.shp, dbf: rows }],
-  ])("%s are read alone as all at once, by readers that scan nothing", async (name, parts) => {
+  ])("splits of a file %s are read alone as all at once, by readers without a scan", async (name, parts) => {
     const path = writeShapefile(scratch, name.replace(/ /g, "-"), parts);
     const batches = await readBySplits(path);
     expect(batches.length).toBe(45);
@@ -411,7 +414,7 @@ describe("splits", () => {
     expect(await all(dataset.layers[0]!.splits!())).toEqual(splits);
   });
 
-  it("count records from their own start", async () => {
+  it("splits count records from their own start", async () => {
     const path = writeShapefile(scratch, "relative", { ...files, dbf: rows });
     const batches = await readBySplits(path);
     expect(batches[20]!.recordAt(0)).toBe(1);
@@ -450,7 +453,7 @@ describe("damaged files", () => {
   };
 
   it.each(["shp", "shx", "dbf"] as const)(
-    "(.%s) end in errors of the registry or in features, never else",
+    "damaged files (.%s) end in errors of the registry or in features",
     async (part) => {
       const random = createRandom(part.charCodeAt(2));
       const path = writeShapefile(scratch, `fuzz-${part}`, sound);

@@ -22,16 +22,16 @@ describe("identify", () => {
     ["zeros", "a.dbf", Buffer.alloc(200), "no"],
     ["nothing", "a.shp", Buffer.alloc(0), "no"],
     ["a table cut in its header", "a.dbf", table.subarray(0, 40), "no"],
-  ] as const)("%s (%s) is %#", (_, name, bytes, expected) => {
+  ] as const)("identify, %s (%s): %#", (_, name, bytes, expected) => {
     expect(likeness(name, bytes)).toBe(expected);
   });
 });
 
 describe("encodings", () => {
-  it("of the table are all known to the decoder", () => {
+  it("the decoder knows all encodings of the table", () => {
     expect(codePages.filter((page) => !iconv.encodingExists(page.encoding)).map((page) => page.encoding)).toEqual([]);
   });
-  it("have each language byte and each word once", () => {
+  it("the table has each language byte and each encoding name once", () => {
     const bytes = codePages.flatMap((page) => page.languages);
     const words = codePages.flatMap((page) => page.words);
     expect(new Set(bytes).size).toBe(bytes.length);
@@ -52,7 +52,7 @@ describe("encodings", () => {
     ["874", "cp874"],
     ["<html>", undefined],
     ["", undefined],
-  ])("%j is %s", (written, name) => {
+  ])("the encoding %j is %s", (written, name) => {
     expect(encodingOfName(written)).toBe(name);
   });
 });

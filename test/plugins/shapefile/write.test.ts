@@ -36,7 +36,7 @@ const double = (value: number) => {
 };
 
 describe("the bytes of a small file", () => {
-  it("are those of the technical description", async () => {
+  it("the bytes of a small file are those of the technical description", async () => {
     const fields: Field[] = [
       { name: "id", type: "int32" },
       { name: "ok", type: "boolean" },
@@ -84,7 +84,7 @@ describe("fields", () => {
     day: "2024-02-29",
     flag: false,
   };
-  it("have the types and widths that ogrinfo shows, and their values", async () => {
+  it("fields have the types and widths that ogrinfo shows, and their values", async () => {
     const { path, context } = await writeFeatures(scratch, "types", [feature(at(0, 0), values)], fields);
     const { text, layer } = ogrinfo(path);
     expect(text).not.toMatch(/warning|error/i);
@@ -108,21 +108,21 @@ describe("fields", () => {
     expect(back).toEqual({ ...values, big: "-9223372036854775808" });
   });
 
-  it("that are null in every way read as null", async () => {
+  it("every kind of null reads as null", async () => {
     const { path } = await writeFeatures(scratch, "nulls", [feature(null, {}), feature(at(1, 1), values)], fields);
     expect(ogrFeatures(path)[0]!.properties).toMatchObject({ small: null, real: null, text: null, day: null });
     const [first] = await readFeatures(path);
     expect(Object.values(first!.properties)).toEqual(fields.map(() => null));
   });
 
-  it("are at least one: the number of the record", async () => {
+  it("fields are at least one: the number of the record", async () => {
     const batches = [0, 1].map((n) => packFeatures([feature(at(n, n)), feature(at(n, n))], 1, []));
     const { path } = await writeBatches(scratch, "no-fields", batches, []);
     expect((await readFeatures(path)).map((each) => each.properties)).toEqual([0, 1, 2, 3].map((FID) => ({ FID })));
     expect(ogrinfo(path).text).not.toMatch(/warning|error/i);
   });
 
-  it("of text are cut between characters at 254 bytes, with a loss", async () => {
+  it("text is cut between characters at 254 bytes, with a loss", async () => {
     const text = `${"é".repeat(126)}x€`;
     const { path, context } = await writeFeatures(
       scratch,
@@ -134,7 +134,7 @@ describe("fields", () => {
     expect(context.losses).toMatchObject([{ code: "text-cut", field: "t", count: 1 }]);
   });
 
-  it("of text cannot tell empty from null, nor blanks at the end from padding, and say so", async () => {
+  it("empty text and null, trailing blanks and padding cannot be distinguished, with a loss", async () => {
     const fields: Field[] = [{ name: "t", type: "text" }];
     const { path, context } = await writeFeatures(
       scratch,
@@ -149,7 +149,7 @@ describe("fields", () => {
     ]);
   });
 
-  it("of text keep nothing behind a NUL from the reader", async () => {
+  it("text after a NUL cannot be read", async () => {
     const { path, context } = await writeFeatures(
       scratch,
       "nul",
@@ -160,7 +160,7 @@ describe("fields", () => {
     expect(context.losses).toMatchObject([{ code: "text-control" }]);
   });
 
-  it("of doubles have their shortest exact text, rounded with a loss where the width is declared", async () => {
+  it("doubles have their shortest exact text, rounded with a loss if the width is declared", async () => {
     const wide: Field[] = [{ name: "d", type: "double" }];
     const numbers = [
       1e21, 1.5e-7, -2.2250738585072014e-308, 5e-324, 1.7976931348623157e308, 123456789012345680000, -0.1,
@@ -188,7 +188,7 @@ describe("fields", () => {
     ]);
   });
 
-  it("of numbers that are none become null with a loss", async () => {
+  it("non-finite numbers become null with a loss", async () => {
     const { path, context } = await writeFeatures(
       scratch,
       "nan",
@@ -199,14 +199,14 @@ describe("fields", () => {
     expect(context.losses).toMatchObject([{ code: "non-finite-value", field: "d", count: 2 }]);
   });
 
-  it("beyond what a record holds are refused with a remedy", async () => {
+  it("fields beyond what a record holds are refused with a remedy", async () => {
     const fields = Array.from({ length: 300 }, (_, i): Field => ({ name: `f${i}`, type: "text", width: 254 }));
     await expect(writeFeatures(scratch, "too-wide", [feature(null)], fields)).rejects.toThrow(
       /65535 bytes.*GeoPackage/,
     );
   });
 
-  it("are in another encoding where it is asked for, and say so", async () => {
+  it("fields are written in another encoding on request, with losses reported", async () => {
     const fields: Field[] = [{ name: "t", type: "text" }];
     const { path, context } = await writeFeatures(
       scratch,
@@ -241,22 +241,25 @@ describe("shapes", () => {
       "Polygon",
     ],
   ];
-  it.each(kinds)("of %s are read by ogr2ogr without a warning, as what they are", async (type, geometry, ogrType) => {
-    const { path } = await writeFeatures(scratch, stem(), [feature(geometry), feature(null)], []);
-    const { text, layer } = ogrinfo(path);
-    expect(text).not.toMatch(/warning|error/i);
-    expect(layer.featureCount).toBe(2);
-    expect(layer.geometry).toBe(ogrType);
-    const [first, second] = ogrFeatures(path);
-    expect(first!.geometry?.type).toBe(type);
-    expect(second!.geometry).toBeNull();
-    const positions = (geometry as { coordinates: unknown[] }).coordinates.flat(3) as number[];
-    const xs = positions.filter((_, i) => i % 2 === 0);
-    const ys = positions.filter((_, i) => i % 2 === 1);
-    expect(layer.extent).toEqual([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]);
-  });
+  it.each(kinds)(
+    "shapes of %s are read by ogr2ogr without a warning, with their type",
+    async (type, geometry, ogrType) => {
+      const { path } = await writeFeatures(scratch, stem(), [feature(geometry), feature(null)], []);
+      const { text, layer } = ogrinfo(path);
+      expect(text).not.toMatch(/warning|error/i);
+      expect(layer.featureCount).toBe(2);
+      expect(layer.geometry).toBe(ogrType);
+      const [first, second] = ogrFeatures(path);
+      expect(first!.geometry?.type).toBe(type);
+      expect(second!.geometry).toBeNull();
+      const positions = (geometry as { coordinates: unknown[] }).coordinates.flat(3) as number[];
+      const xs = positions.filter((_, i) => i % 2 === 0);
+      const ys = positions.filter((_, i) => i % 2 === 1);
+      expect(layer.extent).toEqual([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]);
+    },
+  );
 
-  it("have shells clockwise and holes counter-clockwise, closed, whatever came", async () => {
+  it("shells are clockwise and holes counter-clockwise, closed, for any input", async () => {
     const open: Geometry = { type: "Polygon", coordinates: [square(0, 9), square(1, 2).slice(0, 4)] };
     const { path } = await writeFeatures(scratch, "rings", [feature(open)], []);
     const [read] = await readFeatures(path);
@@ -266,7 +269,7 @@ describe("shapes", () => {
     });
   });
 
-  it("have Z and M, in records, headers and for ogrinfo", async () => {
+  it("shapes have Z and M, in records, headers and for ogrinfo", async () => {
     const builder = new GeometryBuilder();
     builder.beginSinglePart(Kind.LineString);
     builder.addPositionZM(0, 0, 10, 100);
@@ -284,7 +287,7 @@ describe("shapes", () => {
     expect([...back!.geometry.m!]).toEqual([100, Number.NaN]);
   });
 
-  it("with Z alone are 3D, not measured, for ogrinfo", async () => {
+  it("shapes with Z alone are 3D, not measured, for ogrinfo", async () => {
     const points = [feature({ type: "Point", coordinates: [1, 2, 3] })];
     const { path } = await writeFeatures(scratch, "z", points, []);
     expect(readFileSync(path).readInt32LE(32)).toBe(11);
@@ -292,14 +295,14 @@ describe("shapes", () => {
     expect(ogrFeatures(path)[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
   });
 
-  it("without a height in a file of heights get 0, with a loss", async () => {
+  it("shapes without a height in a file with heights get 0, with a loss", async () => {
     const points = [feature({ type: "Point", coordinates: [1, 2, 3] }), feature(at(4, 5))];
     const { path, context } = await writeFeatures(scratch, "some-z", points, []);
     expect((await readFeatures(path))[1]!.geometry).toEqual({ type: "Point", coordinates: [4, 5, 0] });
     expect(context.losses).toMatchObject([{ code: "z-missing", count: 1 }]);
   });
 
-  it("that are empty are null shapes, with a loss", async () => {
+  it("empty shapes are null shapes, with a loss", async () => {
     const empties: Geometry[] = [
       { type: "Polygon", coordinates: [] },
       { type: "MultiPolygon", coordinates: [] },
@@ -315,20 +318,20 @@ describe("shapes", () => {
     expect((await readFeatures(path)).map((each) => each.geometry?.type ?? null)).toEqual([null, null, "Polygon"]);
   });
 
-  it("of points and many points in one layer are all MultiPoints", async () => {
+  it("points and MultiPoints in one layer are all MultiPoints", async () => {
     const both = [feature(at(1, 2)), feature({ type: "MultiPoint", coordinates: [[3, 4], [5, 6]] })]; // biome-ignore format: positions
     const { path } = await writeFeatures(scratch, "both", both, []);
     expect((await readFeatures(path))[0]!.geometry).toEqual({ type: "MultiPoint", coordinates: [[1, 2]] });
   });
 
-  it("of points and lines in one layer are refused", async () => {
+  it("points and lines in one layer are refused", async () => {
     const both = [feature(at(1, 2)), feature({ type: "LineString", coordinates: [[3, 4], [5, 6]] })]; // biome-ignore format: positions
     await expect(writeFeatures(scratch, "mixed", both, [])).rejects.toMatchObject({ code: "unsupported" });
   });
 });
 
 describe("a layer", () => {
-  it("without features is a valid file", async () => {
+  it("a layer without features is a valid file", async () => {
     const { path } = await writeFeatures(scratch, "empty", [], [{ name: "a", type: "text" }]);
     const { text, layer } = ogrinfo(path);
     expect(text).not.toMatch(/warning|error/i);
@@ -338,13 +341,13 @@ describe("a layer", () => {
     expect(dataset.layers[0]).toMatchObject({ featureCount: 0, extent: null });
   });
 
-  it("without any geometry is a valid file", async () => {
+  it("a layer without any geometry is a valid file", async () => {
     const { path } = await writeFeatures(scratch, "table", [feature(null, { a: "x" })], [{ name: "a", type: "text" }]);
     expect(ogrinfo(path).text).not.toMatch(/warning|error/i);
     expect(await readFeatures(path)).toEqual([feature(null, { a: "x" })]);
   });
 
-  it("has its CRS in the .prj, as ESRI writes it", async () => {
+  it("the CRS of a layer is in the .prj, as ESRI writes it", async () => {
     const crs = await crsContext.parse("EPSG:25832");
     const { path } = await writeFeatures(scratch, "crs", [feature(at(500_000, 5_500_000))], [], { crs });
     const prj = readFileSync(path.replace("shp", "prj"), "utf8");
@@ -354,7 +357,7 @@ describe("a layer", () => {
     expect(dataset.layers[0]!.crs?.kind).toBe("projected");
   });
 
-  it("has the same bytes however it is cut into batches", async () => {
+  it("the bytes of a layer are the same for any batches", async () => {
     const fields: Field[] = [{ name: "n", type: "int32" }];
     const features = Array.from({ length: 100 }, (_, n) => feature(at(n, -n), { n }));
     const one = await writeBatches(scratch, "one", [packFeatures(features, 1, fields)], fields);
@@ -367,7 +370,7 @@ describe("a layer", () => {
     }
   });
 
-  it("is refused before it grows beyond 2 GiB", async () => {
+  it("a layer is refused before it exceeds 2 GiB", async () => {
     const batch = packFeatures([feature(at(1, 1))], 1, []);
     const summariser = new Summarizer(false);
     summariser.add(batch);
@@ -384,7 +387,7 @@ describe("a layer", () => {
     await expect(assemble.append(chunk, 0)).rejects.toMatchObject({ code: "output-too-large" });
   });
 
-  it("named by its .dbf is refused", async () => {
+  it("an output named by its .dbf is refused", async () => {
     const summary = new Summarizer(false).summary();
     const layer = { name: "x", crs: null, fields: [], summary };
     const sink = new PlainSink(scratch.path("x.dbf"));
@@ -431,7 +434,7 @@ describe("any layer", () => {
     y: orNull(day),
   });
 
-  it.each(Object.entries(geometries))("of %ss reads as it was written", async (_, geometry) => {
+  it.each(Object.entries(geometries))("a layer of %ss is read as it was written", async (_, geometry) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(orNull(geometry), properties), { minLength: 1, maxLength: 12 }),

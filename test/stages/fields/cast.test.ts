@@ -44,7 +44,7 @@ const sample: Record<FieldType, Exclude<Value, null>> = {
 
 describe("every type to every type", () => {
   const pairs = types.flatMap((from) => types.map((to) => [from, to] as const));
-  test.each(pairs)("%s to %s keeps null and absent, and says what it loses", (from, to) => {
+  test.each(pairs)("casting %s to %s keeps null and absent, and reports losses", (from, to) => {
     const { values: cast1, losses, column } = cast(from, [sample[from], null, undefined], to);
     expect([...column.presence.slice(1)]).toEqual([Presence.null, Presence.absent]);
     const lost = (losses["cast-failed"] ?? 0) > 0;
@@ -52,7 +52,7 @@ describe("every type to every type", () => {
     expect(cast1[0] === null).toBe(lost);
   });
 
-  test("the same type is the same column", () => {
+  test("casting to the same type keeps the column", () => {
     for (const type of types) {
       const column = columnOf(type, [sample[type]]);
       expect(castColumn(column, type, "f", new RecordingStageContext())).toBe(column);
@@ -65,7 +65,7 @@ describe("every type to every type", () => {
     ["date", ["boolean", "int32", "int64", "double", "time", "binary"]],
     ["time", ["boolean", "int32", "int64", "double", "date", "datetime", "binary"]],
     ["binary", ["boolean", "int32", "int64", "double", "date", "time", "datetime"]],
-  ])("%s fails as %j and as nothing else", (from, failing) => {
+  ])("casting %s fails as %j only", (from, failing) => {
     expect(types.filter((to) => cast(from, [sample[from]], to).losses["cast-failed"])).toEqual(failing);
   });
 });
@@ -150,7 +150,7 @@ for (const [from, value, to, expected, losses] of byHand) {
   });
 }
 
-test("bytes survive the way through text and back", () => {
+test("bytes survive a cast to text and back", () => {
   // Twelve zero bytes are sixteen letters A in base64, which are hexadecimal digits too.
   const bytes = new Uint8Array(12);
   const text = cast("binary", [bytes], "text").column;
@@ -158,7 +158,7 @@ test("bytes survive the way through text and back", () => {
   expect(valueAt(castColumn(text, "binary", "f", new RecordingStageContext()), 0)).toEqual(bytes);
 });
 
-test("counts a batch's losses in one call, with an example", () => {
+test("losses of a batch are counted in one call, with an example", () => {
   const calls: unknown[][] = [];
   const reportLoss = (...call: unknown[]) => void calls.push(call);
   castColumn(columnOf("text", ["a", "1", "b", null, undefined]), "int32", "f", { reportLoss });
@@ -171,7 +171,7 @@ test("dates share their bytes as text", () => {
   expect("bytes" in text && "bytes" in column && text.bytes === column.bytes).toBe(true);
 });
 
-describe("text that is all of one temporal type", () => {
+describe("casts of text of one temporal type", () => {
   const texts = [
     "2024-02-29",
     "2023-02-29",
@@ -199,7 +199,7 @@ describe("text that is all of one temporal type", () => {
     );
   });
 
-  test("keeps its bytes", () => {
+  test("text of a single temporal type keeps its bytes when it is cast", () => {
     const column = columnOf("text", ["2024-02-29", null, "2023-01-31"]) as BytesColumn;
     expect((castColumn(column, "date", "f", new RecordingStageContext()) as BytesColumn).bytes).toBe(column.bytes);
   });

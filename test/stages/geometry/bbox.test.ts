@@ -113,12 +113,12 @@ describe("by hand, with the box 0 0 10 10", () => {
       true,
     ],
     ["an empty collection", { type: "GeometryCollection", geometries: [] }, false],
-  ])("%s", async (_, geometry, expected) => {
+  ])("the bbox 0 0 10 10: %s", async (_, geometry, expected) => {
     expect(await numbers([geometry], box)).toEqual(expected ? [1] : []);
   });
 });
 
-test("keeps what ogr2ogr -spat keeps", async () => {
+test("bbox keeps the features that ogr2ogr -spat keeps", async () => {
   const near = fc.integer({ min: -12, max: 12 });
   const position = fc.tuple(near, near);
   const star = fc
@@ -169,7 +169,7 @@ test("keeps what ogr2ogr -spat keeps", async () => {
   }
 });
 
-test("a box whose west is beyond its east spans the antimeridian", async () => {
+test("a bbox whose west is greater than its east crosses the antimeridian", async () => {
   const box: Box = [170, -20, -170, 20];
   const squareAt = (x: number): Geometry => ({ type: "Polygon", coordinates: [square(x, 0, 4)] });
   const cut: Geometry = { type: "MultiPolygon", coordinates: [[square(176, 0, 4)], [square(-180, 0, 4)]] };

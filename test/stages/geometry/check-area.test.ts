@@ -15,8 +15,8 @@ async function outside(code: string, geometries: readonly (Geometry | null)[]) {
   return heard.notices;
 }
 
-describe("features far outside of where their system is used", () => {
-  test("are counted, with an example and where the area is", async () => {
+describe("features far outside of the area of use", () => {
+  test("features far outside of the area of use are counted, with an example and the area", async () => {
     // EPSG: 6°E to 12°E. 500000 is 9°E; an easting of 9,500,000 is in the Indian Ocean.
     const found = await outside("EPSG:25832", [point(500000, 5500000), point(9500000, 550000), null, point(0, 0)]);
     expect(found).toHaveLength(1);
@@ -26,14 +26,14 @@ describe("features far outside of where their system is used", () => {
     );
   });
 
-  test("are not those within four degrees of it, as whole countries are drawn in one", async () => {
+  test("features within four degrees of the area of use are not counted, since whole countries use one system", async () => {
     // Görlitz, at 15.1°E, in zone 32; Cologne on the German datum, and Brest.
     expect(await outside("EPSG:25832", [point(929_700, 5_680_000)])).toEqual([]);
     expect(await outside("EPSG:4314", [point(15, 51), point(7, 51)])).toEqual([]);
     expect(await outside("EPSG:4314", [point(-4.5, 48.4)])).toMatchObject([{ count: 1 }]);
   });
 
-  test("are found in collections, once a feature, however many of its positions lie there", async () => {
+  test("features far outside are found in collections, and counted once for any number of positions", async () => {
     const collection: Geometry = {
       type: "GeometryCollection",
       geometries: [
@@ -51,18 +51,18 @@ describe("features far outside of where their system is used", () => {
     expect(await outside("EPSG:4314", [collection, point(10, 50)])).toMatchObject([{ count: 1 }]);
   });
 
-  test("where an area crosses the antimeridian, are those on neither side of it", async () => {
+  test("features far outside of an area across the antimeridian are those on neither side of it", async () => {
     // NZGD2000: 160.6°E to 171.2°W.
     expect(await outside("EPSG:4167", [point(174, -41), point(-176.5, -44)])).toEqual([]);
     expect(await outside("EPSG:4167", [point(0, -41)])).toMatchObject([{ count: 1 }]);
   });
 
-  test("leave a system alone that geoferry only carries", async () => {
+  test("features in a geocentric system are not checked", async () => {
     expect(await outside("EPSG:4978", [point(1, 2)])).toEqual([]);
   });
 });
 
-describe("features far outside of where the system of the output is used", () => {
+describe("features far outside of the area of use of the target", () => {
   async function outsideTarget(code: string, target: string, geometries: readonly Geometry[]) {
     const [crs, to] = await Promise.all([crsContext.parse(code), crsContext.parse(target)]);
     const { area, areaName } = await describeCrs(to);
@@ -70,7 +70,7 @@ describe("features far outside of where the system of the output is used", () =>
     return heard.notices;
   }
 
-  test("are counted by their coordinates in the source, with a system for the place", async () => {
+  test("features far outside of the target's area are counted by their source coordinates, with a suggested system", async () => {
     const found = await outsideTarget("EPSG:4326", "EPSG:25832", [point(-47.9, -15.8), point(-60, -3), point(10, 50)]);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ code: "outside-target-area", count: 2 });
@@ -82,7 +82,7 @@ describe("features far outside of where the system of the output is used", () =>
     expect(await outsideTarget("EPSG:4326", advised!, [point(-47.9, -15.8)])).toEqual([]);
   });
 
-  test("are found from a projected source, and have a system at the poles and at the antimeridian", async () => {
+  test("features far outside of the target's area are found from a projected source, with a system at the poles and the antimeridian", async () => {
     expect(await outsideTarget("EPSG:32723", "EPSG:25832", [point(188_000, 8_250_000)])).toMatchObject([{ count: 1 }]);
     const [pole] = await outsideTarget("EPSG:4326", "EPSG:25832", [point(0, -89)]);
     expect(pole!.example).not.toContain("UTM zone");

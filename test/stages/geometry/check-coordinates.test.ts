@@ -8,12 +8,12 @@ const check = (mode: string, geometries: readonly (Geometry | null)[]) =>
   applyStage("check-coordinates", { mode }, batchOf(geometries));
 
 describe("check-coordinates", () => {
-  test("gives valid batches back as they are", async () => {
+  test("valid batches are returned unchanged", async () => {
     const batch = batchOf([point(180, 90), point(-180, -90), point(0, 0), null, point(1, 2, 3)]);
     expect((await applyStage("check-coordinates", { mode: "wgs84" }, batch)).batch).toBe(batch);
   });
 
-  test("rejects what is out of range, with its record and a hint", async () => {
+  test("positions out of range are rejected, with their record and a hint", async () => {
     const { batch, heard } = await check("wgs84", [
       point(1, 1),
       point(361.5, 10),
@@ -42,13 +42,13 @@ describe("check-coordinates", () => {
     expect(heard.rejects[0]!.feature?.geometry).toEqual(point(361.5, 10));
   });
 
-  test("takes a latitude just beyond a pole for no longitude", async () => {
+  test("a latitude just beyond a pole is not suggested to be a longitude", async () => {
     // From ne_10m_time_zones of Natural Earth, which ends 22 m beyond the pole.
     const { heard } = await check("wgs84", [point(15, 90.0002058)]);
     expect(heard.rejects[0]!.reason).toBe("latitude 90.0002058 is beyond ±90°");
   });
 
-  test("turns features whose longitudes all lie beyond the antimeridian, and counts them", async () => {
+  test("features with all longitudes beyond the antimeridian are shifted and counted", async () => {
     const ring = (...longitudes: number[]): Geometry => ({
       type: "Polygon",
       coordinates: [longitudes.map((longitude, k) => [longitude, k === 1 ? 1 : 0])],
@@ -75,7 +75,7 @@ describe("check-coordinates", () => {
     expect(given.geometry.xy[0]).toBe(200);
   });
 
-  test("keeps longitudes that go on beyond the antimeridian where the target has room for them", async () => {
+  test("longitudes that continue beyond the antimeridian are kept if the target supports them", async () => {
     const line = (...longitudes: number[]): Geometry => ({
       type: "LineString",
       coordinates: longitudes.map((longitude, k) => [longitude, k]),
@@ -116,7 +116,7 @@ describe("check-coordinates", () => {
     expect(heard.rejects.map((reject) => reject.place.record)).toEqual([4, 5, 6]);
   });
 
-  test("snaps 1e-6 beyond and counts it, without touching the batch it was given", async () => {
+  test("positions 1e-6 beyond the range are snapped and counted, without changing the input batch", async () => {
     const given = batchOf([
       point(180.0000000009, 0),
       point(-180.000000001, 90.000000001),
@@ -142,7 +142,7 @@ describe("check-coordinates", () => {
     expect(given.geometry.xy[0]).toBe(180.0000000009);
   });
 
-  test.each(["wgs84", "finite"])("rejects what is not finite (%s)", async (mode) => {
+  test.each(["wgs84", "finite"])("non-finite positions are rejected (%s)", async (mode) => {
     const { batch, heard } = await check(mode, [
       point(Number.NaN, 1),
       point(1, Number.POSITIVE_INFINITY),
@@ -153,14 +153,14 @@ describe("check-coordinates", () => {
     expect(heard.rejects.map((reject) => reject.code)).toEqual(["non-finite", "non-finite", "non-finite"]);
   });
 
-  test("finite asks for no range", async () => {
+  test("the mode finite checks no range", async () => {
     const batch = batchOf([point(448262, 5411932)]);
     expect((await applyStage("check-coordinates", { mode: "finite" }, batch)).batch).toBe(batch);
   });
 });
 
 describe("suspectSwap", () => {
-  test("is sure where exchanging cures a latitude beyond 90", () => {
+  test("suspectSwap is certain if swapping makes a latitude beyond 90 valid", () => {
     expect(suspectSwap({ extent: [-38, 140, -34, 152] })).toBe("sure");
     expect(suspectSwap({ extent: [140, -38, 152, -34] })).toBe(null);
     expect(suspectSwap({ extent: [4e5, 5e6, 5e5, 6e6] })).toBe(null);
@@ -168,7 +168,7 @@ describe("suspectSwap", () => {
     expect(suspectSwap({ extent: null })).toBe(null);
   });
 
-  test("suspects where only the exchanged extent fits the CRS", () => {
+  test("suspectSwap suspects a swap if only the swapped extent fits the CRS", () => {
     // EPSG:4171 (RGF93), area of use from EPSG: -9.86 41.15 10.38 51.56.
     const areaOfUse = [-9.86, 41.15, 10.38, 51.56] as const;
     expect(suspectSwap({ extent: [43, 1, 50, 7] }, { areaOfUse })).toBe("suspected");
@@ -178,7 +178,7 @@ describe("suspectSwap", () => {
     expect(suspectSwap({ extent: [20, 30, 25, 35] }, { areaOfUse: [-180, -90, 180, 90] })).toBe(null);
   });
 
-  test("suspects where only the exchanged extent meets what the target holds", () => {
+  test("suspectSwap suspects a swap if only the swapped extent overlaps that of the target", () => {
     expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [0, 42, 5, 48] })).toBe("suspected");
     expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [40, 0, 60, 50] })).toBe(null);
     expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [-100, -40, -90, -30] })).toBe(null);

@@ -24,7 +24,7 @@ const geometries = (batch: Batch) => [...batch.features()].map((feature) => feat
 const drop = (given: (Geometry | null)[], shortLines = false) =>
   applyStage("drop-degenerate", { shortLines }, batchOf(given));
 
-test("what is well-formed passes as it is, repeated positions and empty geometries too", async () => {
+test("well-formed geometries are unchanged, including repeated positions and empty geometries", async () => {
   const given = batchOf([
     null,
     point,
@@ -69,7 +69,7 @@ test.each<[string, Geometry, string]>([
   ["two positions that do not close", polygon([a!, c!]), "a ring of 2 positions at 0 0"],
   ["polygons of such rings", polygons([short], [[c!]]), "a ring of 3 positions at 0 0"],
   ["a collection of nothing else", collection(lineString([c!]), polygon(short)), "a line of one position at 9 9"],
-])("a feature of %s is rejected as it was", async (_, given, reason) => {
+])("a feature of %s is rejected with its original geometry", async (_, given, reason) => {
   const { batch, heard } = await drop([point, given, lines([a!], line)]);
   expect(geometries(batch)).toEqual([point, lines(line)]);
   expect(batch.recordAt(1)).toBe(3);
@@ -119,7 +119,7 @@ describe("a ring that ends above its beginning", () => {
     return batchOf([null, null, null]).with({ geometry: builder.finish() });
   };
 
-  test("is closed for a target with heights: the first and last positions are identical (RFC 7946, 3.1.6), and one whose last position lacks a height gets it there", async () => {
+  test("a ring that ends above its start is closed for a target with heights: the first and last positions are identical (RFC 7946, 3.1.6), and one whose last position lacks a height gets it there", async () => {
     const { batch, heard } = await applyStage("drop-degenerate", { shortLines: false, z: true }, given());
     expect([...batch.geometry.positionOffsets]).toEqual([0, 5, 9, 13]);
     expect([...batch.geometry.xy.subarray(0, 10)]).toEqual([0, 0, 9, 0, 9, 9, 0, 0, 0, 0]);
@@ -127,27 +127,27 @@ describe("a ring that ends above its beginning", () => {
     expect(heard.notices).toMatchObject([{ code: "ring-closed", count: 2 }]);
   });
 
-  test("is closed as it is where the target has none", async () => {
+  test("a ring that ends above its start is unchanged for a target without heights", async () => {
     const batch = given();
     expect((await applyStage("drop-degenerate", { shortLines: false, z: false }, batch)).batch).toBe(batch);
   });
 });
 
-test("parts without positions are left out with a notice, and are no fault", async () => {
+test("parts without positions are left out with a notice, and are not degenerate", async () => {
   const { batch, heard } = await drop([lines([], line), polygons([[]], [ring, []]), lines([])]);
   expect(geometries(batch)).toEqual([lines(line), polygons([ring]), lines()]);
   expect(heard.notices).toMatchObject([{ code: "empty-part", count: 4 }]);
   expect([heard.losses, heard.rejects]).toEqual([[], []]);
 });
 
-test("lines of one position stay where the target has them; rings are rings everywhere", async () => {
+test("lines of one position stay if the target supports them; rings are closed everywhere", async () => {
   const { batch, heard } = await drop([lineString([a!]), lines([a!], line), polygon(short)], true);
   expect(geometries(batch)).toEqual([lineString([a!]), lines([a!], line)]);
   expect(heard.losses).toEqual([]);
   expect(heard.rejects).toMatchObject([{ code: "degenerate-geometry" }]);
 });
 
-describe("of anything generated", () => {
+describe("generated geometries", () => {
   const position = fc.tuple(fc.nat(2), fc.nat(2)).map(([x, y]): Position => [x, y]);
   const positions = fc.array(position, { maxLength: 5 });
   const part = fc.array(positions, { maxLength: 3 });
@@ -191,7 +191,7 @@ describe("of anything generated", () => {
     }
   }
 
-  test("what comes out is sound, stays so when given again, and every feature is somewhere", async () => {
+  test("generated geometries become well-formed, are unchanged by a second pass, and no feature is lost", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: 1, maxLength: 6 }), async (given) => {
         const { batch, heard } = await drop(given);

@@ -53,7 +53,7 @@ describe("repairs, with the areas they must have", () => {
       28,
     ],
     ["a flat hole", polygon(square, "1 1,2 1,1 1,1 1"), "Polygon", 16],
-  ])("%s", async (_, given, type, expected) => {
+  ])("the repaired geometry has the expected area: %s", async (_, given, type, expected) => {
     const { geometries, heard } = await repair([given]);
     expect(geometries[0]?.type).toBe(type);
     expect(area(geometries[0] ?? null)).toBeCloseTo(expected, 12);
@@ -64,7 +64,7 @@ describe("repairs, with the areas they must have", () => {
   });
 });
 
-test("leaves what is valid to the bit, repeated positions and heights included", async () => {
+test("valid geometries are unchanged to the bit, repeated positions and heights included", async () => {
   const valid: (Geometry | null)[] = [
     {
       type: "Polygon",
@@ -98,7 +98,7 @@ test("leaves what is valid to the bit, repeated positions and heights included",
   expect(beside.geometries.slice(0, -1)).toEqual(valid);
 });
 
-test("gives new vertices a height between", async () => {
+test("new vertices get an interpolated height", async () => {
   const bowTie: Geometry = {
     type: "Polygon",
     coordinates: [
@@ -118,7 +118,7 @@ test("gives new vertices a height between", async () => {
   expect(heights.length).toBeGreaterThan(0);
 });
 
-test("repairs members of collections, and rejects the whole where one cannot be", async () => {
+test("members of collections are repaired, and the whole is rejected if one cannot be", async () => {
   const point: Geometry = { type: "Point", coordinates: [9, 9] };
   const bowTie = polygon("0 0,2 2,2 0,0 2,0 0");
   const flat = polygon("0 0,4 0,0 0,0 0");
@@ -135,7 +135,7 @@ test("repairs members of collections, and rejects the whole where one cannot be"
   expect(heard.rejects.map((reject) => reject.place.record)).toEqual([3]);
 });
 
-test("tells of parts that collapse, and of measures", async () => {
+test("reports collapsed parts and dropped measures", async () => {
   const partly: Geometry = { type: "MultiPolygon", coordinates: [[ring(square)], [ring("9 9,10 9,9 9,9 9")]] };
   const lines: Geometry = { type: "MultiLineString", coordinates: [ring("1 1,1 1"), ring("0 0,1 1")] };
   const { geometries, heard } = await repair([partly, lines]);
@@ -153,7 +153,7 @@ test("tells of parts that collapse, and of measures", async () => {
   expect((await applyStage("make-valid", {}, given)).heard.losses).toMatchObject([{ code: "m-dropped", count: 1 }]);
 });
 
-test("rejects what cannot be repaired, in order and with the record", async () => {
+test("geometries that cannot be repaired are rejected, in order and with the record", async () => {
   const { geometries, heard } = await repair([
     polygon("0 0,4 0,0 0,0 0"),
     polygon(square),
@@ -168,7 +168,7 @@ test("rejects what cannot be repaired, in order and with the record", async () =
   expect(new Set(heard.rejects.map((reject) => reject.code))).toEqual(new Set(["not-repairable"]));
 });
 
-test("validityProblem names the reason and the place", async () => {
+test("validityProblem returns the reason and the place", async () => {
   const { geometry } = batchOf([
     polygon("0 0,2 2,2 0,0 2,0 0"),
     polygon(square, "5 5,6 5,6 6,5 5"),
@@ -183,13 +183,13 @@ test("validityProblem names the reason and the place", async () => {
   expect(await validityProblem(geometry, 4)).toBe(null);
 });
 
-test("thousands of failures in GEOS leave it usable", async () => {
+test("GEOS is usable after thousands of failures", async () => {
   const broken = Array.from({ length: 6000 }, () => polygon("1e308 0,-1e308 1e308,1e308 1e308,-1e308 0,1e308 0"));
   await repair(broken);
   expect((await repair([polygon("0 0,2 2,2 0,0 2,0 0")])).geometries.map(area)).toEqual([2]);
 });
 
-test("the areas are those of ogr2ogr -makevalid", async () => {
+test("repaired areas equal those of ogr2ogr -makevalid", async () => {
   // Quadrilaterals and holes that cross an edge: where GDAL's method and ours agree on what is inside.
   const at = fc.integer({ min: 0, max: 1000 });
   const corner = fc.tuple(at, at);

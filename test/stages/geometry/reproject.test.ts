@@ -7,7 +7,7 @@ import { applyStage, batchOf } from "../stage-fixture.js";
 const operation = async (from: string, to: string) =>
   findOperation(await crsContext.parse(from), await crsContext.parse(to));
 
-test("carries every position, members of collections and heights included, as gdaltransform does", async () => {
+test("every position is transformed as by gdaltransform, members of collections and heights included", async () => {
   const positions = [
     [448262.1, 5411932.7],
     [500000, 5500000],
@@ -42,7 +42,7 @@ test("carries every position, members of collections and heights included, as gd
   expect([...given.features()].map((feature) => feature.geometry)).toEqual(geometries);
 });
 
-test("rejects a feature that has a position without a counterpart, in its source coordinates", async () => {
+test("a feature with a position that cannot be transformed is rejected, in its source coordinates", async () => {
   const pole: Geometry = {
     type: "LineString",
     coordinates: [
@@ -63,13 +63,13 @@ test("rejects a feature that has a position without a counterpart, in its source
   expect(heard.rejects[0]!.reason).toContain("10, 90");
 });
 
-test("an identity leaves the batch as it is", async () => {
+test("an identity transformation leaves the batch unchanged", async () => {
   const batch = batchOf([{ type: "Point", coordinates: [1, 2] }]);
   const settings = { operation: await operation("EPSG:4326", "OGC:CRS84") };
   expect((await applyStage("reproject", settings, batch)).batch).toBe(batch);
 });
 
-test("counts the positions up to a degree beyond the area of the operation", async () => {
+test("positions up to a degree outside of the area of the operation are counted", async () => {
   // The area of MGI to WGS 84 (3), all of Austria, ends at 49.02° north; MGI to WGS 84 (8) is for Carinthia and Styria.
   const at = (...coordinates: number[]): Geometry => ({ type: "Point", coordinates });
   const settings = { operation: await operation("EPSG:4312", "EPSG:4326") };

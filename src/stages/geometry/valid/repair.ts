@@ -95,7 +95,7 @@ class Repairer {
   }
 }
 
-/** What happened to the members of collections, told of the collections. */
+/** Reports the repair of members for the collections that contain them. */
 function liftToCollections(column: GeometryColumn, members: RepairResult): RepairResult {
   const offsets = column.memberOffsets!;
   const repaired = new Map<number, string>();

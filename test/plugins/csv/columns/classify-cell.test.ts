@@ -73,9 +73,9 @@ describe("a cell", () => {
     ["2020-01-02T03:04:05.123+0530", CellTypeFlag.datetime],
     ["2020-01-02T03:04:05+25:00", CellTypeFlag.text],
     ["2020-01-02x", CellTypeFlag.text],
-  ])("%j", (text, sort) => expect(sortOf(text)).toBe(sort));
+  ])("the cell %j is classified", (text, sort) => expect(sortOf(text)).toBe(sort));
 
-  test("with a decimal comma", () => {
+  test("a cell with a decimal comma is classified", () => {
     expect(sortOf("1,5", ",")).toBe(CellTypeFlag.double);
     expect(sortOf("-1,5e3", ",")).toBe(CellTypeFlag.double);
     expect(sortOf("1.5", ",")).toBe(CellTypeFlag.text);
@@ -103,7 +103,7 @@ describe("a column", () => {
     [CellTypeFlag.datetime, "datetime"],
     [CellTypeFlag.time, "time"],
     [CellTypeFlag.int32 | CellTypeFlag.text, "text"],
-  ])("of sorts %d is %s", (sorts, type) => expect(inferFieldType(sorts)).toBe(type));
+  ])("a column of the cell types %d has the type %s", (sorts, type) => expect(inferFieldType(sorts)).toBe(type));
 });
 
 test.each([
@@ -137,7 +137,7 @@ describe("degrees, minutes and seconds", () => {
     ["40d26m46S", -(40 + 26 / 60 + 46 / 3600), "lat"],
     ["-12°30'", -12.5, null],
     ["12.5 e", 12.5, "lon"],
-  ])("%s", (text, degrees, axis) => {
+  ])("coordinates in degrees, minutes and seconds: %s", (text, degrees, axis) => {
     const angle = parseAngle(text, null);
     expect(angle?.degrees).toBeCloseTo(degrees, 12);
     expect(angle?.axis).toBe(axis);
@@ -152,7 +152,7 @@ describe("degrees, minutes and seconds", () => {
     ["40° N79°", null],
     ["40°N 41°N", null],
     ["40d26m46s 79d58m56s", null],
-  ])("two of them: %s", (text, degrees) => {
+  ])("two coordinates in degrees, minutes and seconds: %s", (text, degrees) => {
     const angles = parseAngles(text, null);
     if (degrees === null) expect(angles).toBeNull();
     else for (const i of [0, 1]) expect(angles![i]!.degrees).toBeCloseTo(degrees[i]!, 12);
@@ -174,5 +174,5 @@ describe("degrees, minutes and seconds", () => {
     "361°",
     "40d26m46s",
     "40d26m61sN",
-  ])("%j is none", (text) => expect(parseAngle(text, null)).toBeNull());
+  ])("%j is not a coordinate in degrees, minutes and seconds", (text) => expect(parseAngle(text, null)).toBeNull());
 });

@@ -43,7 +43,7 @@ describe("dates", () => {
       ["1999-12-31T23:59:58", "2000-01-01T00:00:00"],
     ],
     ["days with points among those of ISO 8601", ["31.12.1999", "2000-02-01"], "date", ["1999-12-31", "2000-02-01"]],
-  ])("%s", async (_, cells, type, values) => {
+  ])("dates: %s", async (_, cells, type, values) => {
     const found = await column(cells);
     expect(found).toMatchObject({ type, values, codes: [], losses: [] });
   });
@@ -68,18 +68,18 @@ describe("dates", () => {
     expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
   });
 
-  test.each(["30.02.2000", "1.2.3", "99.1.2000", "31.12.1999 25:00"])("%s is none", async (cell) =>
+  test.each(["30.02.2000", "1.2.3", "99.1.2000", "31.12.1999 25:00"])("%s is not a date", async (cell) =>
     expect(await column([cell])).toMatchObject({ type: "text", values: [cell], codes: [] }),
   );
 
-  test("of two digits for the year are none, and that is noted", async () =>
+  test("dates with a two-digit year stay text, with a notice", async () =>
     expect(await column(["31.12.99"])).toMatchObject({
       type: "text",
       values: ["31.12.99"],
       codes: ["date-ambiguous"],
     }));
 
-  test("in quotes, where others are not, stay text", async () =>
+  test("quoted dates stay text where other columns are not quoted", async () =>
     expect(await column(['"31.12.1999"'])).toMatchObject({ type: "text", values: ["31.12.1999"] }));
 });
 
@@ -93,7 +93,7 @@ describe("numbers", () => {
     ["no-break spaces between thousands", ["1\u00a0234,5", "1\u202f234\u202f567,5"], "double", [1234.5, 1234567.5]],
     ["apostrophes between thousands", ["1'234.5", "1'234"], "double", [1234.5, 1234]],
     ["negative ones", ["-1.234,5", "-0,5"], "double", [-1234.5, -0.5]],
-  ])("%s", async (_, cells, type, values) => {
+  ])("numbers: %s", async (_, cells, type, values) => {
     const found = await column(cells);
     expect(found).toMatchObject({
       type,
@@ -103,7 +103,7 @@ describe("numbers", () => {
     });
   });
 
-  test("each column has its own decimal sign", async () => {
+  test("each column has its own decimal separator", async () => {
     const read = await readText(scratch, "a;b\n1,5;2.5\n3,25;4.75\n");
     expect(properties(read)).toEqual([
       { a: 1.5, b: 2.5 },
@@ -126,10 +126,10 @@ describe("numbers", () => {
   });
 
   test.each([["1.23.456"], ["1,2,3"], ["0.123.456"], ["123 456 789"], ["1 234"], ["192.168.178.101"]])(
-    "%s is none",
+    "%s is not a number",
     async (cell) => expect(await column([cell])).toMatchObject({ type: "text", values: [cell], losses: [] }),
   );
 
-  test("thousands=none leaves them text", async () =>
+  test("thousands=none leaves numbers with separators as text", async () =>
     expect(await column(["1.234.567"], { thousands: "none" })).toMatchObject({ type: "text", values: ["1.234.567"] }));
 });

@@ -26,17 +26,17 @@ describe("columns of coordinates", () => {
     ["latitude_deg,longitude_deg", [2, 1]],
     ["POINT_X,POINT_Y", [1, 2]],
     ["X-Coord,Y-Coord", [1, 2]],
-  ])("%s", async (names, position) => {
+  ])("columns of coordinates: %s", async (names, position) => {
     const result = await read(`${names},name\n1,2,a\n`);
     expect(geometries(result)).toEqual([point(...position)]);
     expect(properties(result)).toEqual([{ name: "a" }]);
     expect(result.layer).toMatchObject({ geometryTypes: ["Point"], featureCount: 1, crs: null });
   });
 
-  test("longitude and latitude go before x and y", async () =>
+  test("columns named longitude and latitude take precedence over x and y", async () =>
     expect(geometries(await read("x,y,lon,lat\n1,2,3,4\n"))).toEqual([point(3, 4)]));
 
-  test("names alone do not make coordinates of words", async () => {
+  test("columns of words are not coordinates, whatever their names", async () => {
     const result = await read("x,y\nleft,right\n");
     expect(geometries(result)).toEqual([null]);
     expect(properties(result)).toEqual([{ x: "left", y: "right" }]);
@@ -56,13 +56,13 @@ describe("columns of coordinates", () => {
     expect(result.layer.featureCount).toBeNull();
   });
 
-  test("a column z right behind is the height, elsewhere it is anything", async () => {
+  test("a column z next to x and y is the height, elsewhere an attribute", async () => {
     expect(geometries(await read("lon,lat,z\n1,2,3.5\n4,5,\n"))).toEqual([point(1, 2, 3.5), point(4, 5)]);
     expect(geometries(await read("lon,lat,n,z\n1,2,0,3\n"))).toEqual([point(1, 2)]);
     expect(geometries(await read("lon,lat,elevation\n1,2,3\n"))).toEqual([point(1, 2)]);
   });
 
-  test("options name the columns, in any case", async () => {
+  test("options name the coordinate columns, ignoring case", async () => {
     const options = { x: "ost", y: "NORD", z: "h" };
     const result = await read("lon,lat,Ost,Nord,H\n1,2,3,4,5\n", options);
     expect(geometries(result)).toEqual([point(3, 4, 5)]);
@@ -73,7 +73,7 @@ describe("columns of coordinates", () => {
     await expect(read("lon,lat\n1,2\n", { x: "lon", y: "breite" })).rejects.toMatchObject({ code: "field-missing" });
   });
 
-  test("degrees, minutes and seconds", async () => {
+  test("coordinate columns can be in degrees, minutes and seconds", async () => {
     const result = await read(
       `lat,lon,n\n23°N,26°W,1\n"40° 26′ 46″ N","79° 58′ 56″ W",2\n40° 11′,40° 11' 15",3\n10 E,20 N,4\n`,
     );
@@ -87,7 +87,7 @@ describe("columns of coordinates", () => {
   });
 });
 
-describe("one column of both", () => {
+describe("a column of coordinate pairs", () => {
   test.each([
     ["location", '"48.85, 2.35"', [2.35, 48.85]],
     [
@@ -101,7 +101,7 @@ describe("one column of both", () => {
     ["geo_point_2d", '"48.85,2.35"', [2.35, 48.85]],
     ["coordinates", '"N 40 26.5, W 79 58"', [-(79 + 58 / 60), 40 + 26.5 / 60]],
     ["coordinates", '"2.35 E, 48.85 N"', [2.35, 48.85]],
-  ])("%s: %s", async (name, cell, [x, y]) => {
+  ])("a column of coordinate pairs, %s: %s", async (name, cell, [x, y]) => {
     const result = await read(`${name},n\n${cell},1\n,2\n`);
     const [first, second] = geometries(result) as [{ coordinates: number[] }, null];
     expect(first.coordinates[0]).toBeCloseTo(x!, 12);
@@ -113,7 +113,7 @@ describe("one column of both", () => {
   test("a location in words is an attribute", async () =>
     expect(properties(await read('location,n\n"Paris, France",1\n'))).toEqual([{ location: "Paris, France", n: 1 }]));
 
-  test("a latitude beyond 90 is rejected", async () => {
+  test("a pair with a latitude beyond 90 is rejected", async () => {
     const rows = '"1, 2"\n'.repeat(101);
     const result = await read(`latlon\n${rows}"91, 2"\n`);
     expect(result.features.length).toBe(101);
@@ -133,7 +133,7 @@ describe("one column of geometry", () => {
       "a GeoJSON Feature",
       '"{""type"":""Feature"",""properties"":{},""geometry"":{""type"":""Point"",""coordinates"":[1,2]}}"',
     ],
-  ])("%s", async (_, cell) => {
+  ])("a geometry column: %s", async (_, cell) => {
     for (const name of ["wkt", "geom", "Geometry", "the_geom", "wkb_geometry", "geo_shape"]) {
       const result = await read(`id,${name}\n1,${cell}\n2,\n`);
       expect(geometries(result)).toEqual([point(1, 2), null]);
@@ -141,7 +141,7 @@ describe("one column of geometry", () => {
     }
   });
 
-  test("the SRID is the CRS, and rows of another or of none are rejected", async () => {
+  test("the SRID is the CRS, and rows with another or no SRID are rejected", async () => {
     const wkb = "0101000000000000000000F03F0000000000000040";
     const json = '"{""type"":""Point"",""coordinates"":[1,2]}"';
     const rows = ["SRID=25832;POINT(500000 5000000)", "SRID=4326;POINT(1 2)", "POINT(500001 5000000)", wkb, json];
@@ -157,7 +157,7 @@ describe("one column of geometry", () => {
     ]);
   });
 
-  test("geometries of no position, and GeoJSON beside WGS84, need no SRID", async () => {
+  test("geometries without positions, and GeoJSON beside WGS 84, need no SRID", async () => {
     const rows = ["SRID=4326;POINT(5 6)", "POINT EMPTY", "NULL", '"{""type"":""Point"",""coordinates"":[1,2]}"'];
     const result = await read(`geom,n\n${rows.map((row, n) => `${row},${n}\n`).join("")}`);
     expect(properties(result)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 3 }]);
@@ -165,7 +165,7 @@ describe("one column of geometry", () => {
     expect(result.recording.rejects).toEqual([]);
   });
 
-  test("an SRID that is said for the file is that of rows which name none", async () => {
+  test("an SRID option applies to rows without an SRID", async () => {
     const rows = "geom\nPOINT(500001 5000000)\nSRID=25832;POINT(500000 5000000)\nSRID=4326;POINT(1 2)\n";
     const result = await read(rows, { srid: "25832" });
     expect(result.layer.crs?.id).toBe("EPSG:25832");
@@ -173,7 +173,7 @@ describe("one column of geometry", () => {
     expect(result.recording.rejects).toMatchObject([{ code: "geometry-malformed", place: { record: 3 } }]);
   });
 
-  test("damaged geometries are rejected, words for nothing are null, open rings are closed", async () => {
+  test("damaged geometries are rejected, words for null are null, open rings are closed", async () => {
     const result = await read('wkt,n\n"POLYGON((0 0,1 0,1 1))",1\nPOINT(1,2\nNULL,3\nPOINT EMPTY,4\nPOINT (1 2),5\n');
     expect(result.features.map((f) => f.properties.n)).toEqual([1, 3, 4, 5]);
     expect(result.features[0]!.geometry).toEqual({
@@ -191,7 +191,7 @@ describe("one column of geometry", () => {
     expect(result.recording.notices).toMatchObject([{ code: "ring-closed", count: 1 }]);
   });
 
-  test("WKT goes before columns of coordinates, which stay attributes", async () => {
+  test("WKT takes precedence over coordinate columns, which stay attributes", async () => {
     const result = await read('lon,lat,wkt\n9,9,"LINESTRING (0 0,1 1)"\n');
     expect(geometries(result)).toEqual([
       {
@@ -205,11 +205,11 @@ describe("one column of geometry", () => {
     expect(properties(result)).toEqual([{ lon: 9, lat: 9 }]);
   });
 
-  test("a column of another name by option", async () =>
+  test("an option names the geometry column", async () =>
     expect(geometries(await read("where,n\nPOINT (1 2),1\n", { geometry: "where" }))).toEqual([point(1, 2)]));
 });
 
-test("a .prj gives the CRS of coordinates, none to a table", async () => {
+test("a .prj declares the CRS of coordinates, and none for a table without geometry", async () => {
   const prj =
     'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]';
   writeFileSync(scratch.path("p.prj"), prj);

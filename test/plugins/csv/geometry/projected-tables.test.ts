@@ -54,7 +54,7 @@ describe("eastings and northings", () => {
     "X座標;Y座標",
     "X좌표;Y좌표",
     "utmOst;utmNord",
-  ])("%s, in EPSG:25832", async (names) => {
+  ])("eastings and northings are found: %s, in EPSG:25832", async (names) => {
     const result = await read(`Name;${names};n\na;565000;5935000;1\nb;566000;5936000;2\n`, { crs: "EPSG:25832" });
     expect(geometries(result)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
     expect(properties(result)).toEqual([
@@ -63,12 +63,12 @@ describe("eastings and northings", () => {
     ]);
   });
 
-  test("the northing may stand first", async () => {
+  test("the northing may precede the easting", async () => {
     const result = await read("Nord;Ost\n5935000;565000\n", { crs: "EPSG:25832" });
     expect(geometries(result)).toEqual([point(565000, 5935000)]);
   });
 
-  test("a height has the name of the others, but for its letter", async () => {
+  test("the height column is found by the names of the easting and northing", async () => {
     const result = await read("X [m];Y [m];Z [m]\n565000;5935000;12,5\n", { crs: "EPSG:25832" });
     expect(geometries(result)).toEqual([{ type: "Point", coordinates: [565000, 5935000, 12.5] }]);
   });
@@ -79,7 +79,7 @@ describe("eastings and northings", () => {
     ["565'000.25", "5'935'000.75", 565000.25, 5935000.75],
     ["565.000", "5.935.000", 565000, 5935000],
     ["565000,25", "5935000,75", 565000.25, 5935000.75],
-  ])("%s %s is a number", async (x, y, easting, northing) => {
+  ])("the easting or northing %s %s is a number", async (x, y, easting, northing) => {
     const result = await read(`n;Rechtswert;Hochwert\n1;${x};${y}\n`, { crs: "EPSG:25832" });
     expect(geometries(result)).toEqual([point(easting, northing)]);
   });
@@ -97,13 +97,13 @@ describe("eastings and northings", () => {
     expect(result.recording.notices).toMatchObject([{ code: "coordinate-order", example: /x=Y --in y=X/ }]);
   });
 
-  test("with --swap-xy, the columns are taken as they are called", async () => {
+  test("with --swap-xy, the columns are used by their names", async () => {
     const result = await read("X,Y\n5333500.5,4468100.5\n", { crs: "EPSG:31468", swapXy: true });
     expect(geometries(result)).toEqual([point(5333500.5, 4468100.5)]);
     expect(result.recording.notices).toEqual([]);
   });
 
-  test("the pair that lies in the area of use is taken of two", async () => {
+  test("of two pairs of columns, the one in the area of use is chosen", async () => {
     const table = "lon,lat,Ost,Nord\n10,53.5,565000,5935000\n";
     expect(geometries(await read(table, { crs: "EPSG:25832" }))).toEqual([point(565000, 5935000)]);
     expect(geometries(await read(table))).toEqual([point(10, 53.5)]);
@@ -115,7 +115,7 @@ describe("eastings and northings", () => {
     expect(result.recording.notices).toMatchObject([{ code: "coordinates-chosen", example: /"x" and "y" would do/ }]);
   });
 
-  test("the .prj beside the table says where they lie, too", async () => {
+  test("the .prj beside a table declares the CRS of its eastings and northings", async () => {
     const wkt = (await crsContext.toWkt(await crsContext.parse("EPSG:25832"), "esri"))!;
     writeFileSync(scratch.path("beside.prj"), wkt);
     const result = await readText(scratch, "E;N\n565000;5935000\n", {}, { name: "beside.csv" });
@@ -143,13 +143,13 @@ describe("degrees", () => {
     "Longitude (°);Latitude (°)",
     "lon [deg];lat [deg]",
     "laenge;breite",
-  ])("%s", async (names) => {
+  ])("coordinates in degrees: %s", async (names) => {
     const result = await read(`${names};n\n9.993682;53.551086;1\n`);
     expect(geometries(result)).toEqual([point(9.993682, 53.551086)]);
     expect(properties(result)).toEqual([{ n: 1 }]);
   });
 
-  test("three digits behind a comma are decimals, where thousands were out of range", async () => {
+  test("three digits after a comma are decimals where thousands would be out of range", async () => {
     const result = await read("lon;lat\n9,993;53,551\n");
     expect(geometries(result)).toEqual([point(9.993, 53.551)]);
   });
@@ -163,7 +163,7 @@ describe("attributes stay attributes", () => {
     ["lengths and widths, in a system of metres", "Länge;Breite\n12.5;3.2\n8.0;2.9\n", "EPSG:25832"],
     ["letters with numbers elsewhere", "E;N\n1;2\n3;4\n", "EPSG:25832"],
     ["large counts", "E;N\n120000;340000\n130000;350000\n", undefined],
-  ])("%s", async (_, table, crs) => {
+  ])("columns that stay attributes: %s", async (_, table, crs) => {
     const result = await read(table, { ...(crs ? { crs } : {}) });
     expect(geometries(result)).toEqual([null, null]);
     expect(result.layer.fields?.length).toBe(2);

@@ -21,7 +21,7 @@ describe("the header is found", () => {
     ["above units", `Name;Ost;Nord\n;[m];[m]\n${rows}`],
     ["below a title and above units", `Brunnen\r\nName;Ost;Nord\r\n-;m;m\r\n${rows}`],
     ["below sep= and a title", `sep=;\nBrunnen\nName;Ost;Nord\n${rows}`],
-  ])("%s", async (_, content) => {
+  ])("the header is found: %s", async (_, content) => {
     const read = await readText(scratch, content);
     expect(geometries(read)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
     expect(properties(read)).toEqual([{ Name: "a" }, { Name: "b" }]);
@@ -29,7 +29,7 @@ describe("the header is found", () => {
     expect(notes(read)).toContainEqual(expect.stringMatching(/^header-assumed: /));
   });
 
-  test("in UTF-16, and in Latin-1", async () => {
+  test("the header is found in UTF-16 and in Latin-1", async () => {
     const table = "Übersicht;;\nName;Rechtswert;Hochwert\nä;565000;5935000\nö;566000;5936000\n";
     for (const bytes of [Buffer.from(`\ufeff${table}`, "utf16le"), Buffer.from(table, "latin1")]) {
       expect(properties(await readText(scratch, bytes))).toEqual([{ Name: "ä" }, { Name: "ö" }]);
@@ -43,12 +43,12 @@ describe("the first row stays the header", () => {
     ["with a missing value in the first row", ",name,value\nx,foo,NA\ny,bar,3\n", ["field_1", "name", "value"]],
     ["of text alone", "title,\nname,street\nfoo,bar\n", ["title", "field_2"]],
     ["of a single column", "name\nfoo\nbar\n", ["name"]],
-  ])("%s", async (_, content, names) => {
+  ])("the first row is the header: %s", async (_, content, names) => {
     const { fields } = await readText(scratch, content);
     expect(fields.map(({ name }) => name)).toEqual(names);
   });
 
-  test("with --in skip-lines=0, and another with skip-lines=2", async () => {
+  test("the header is the first row with --in skip-lines=0, and another with skip-lines=2", async () => {
     const table = `Brunnen;;\nKreis;;\nName;Ost;Nord\n${rows}`;
     const first = await readText(scratch, table, { "skip-lines": "0" });
     expect(first.fields.map(({ name }) => name)).toEqual(["Brunnen", "field_2", "field_3"]);
@@ -58,8 +58,8 @@ describe("the first row stays the header", () => {
   });
 });
 
-describe("a table without geometry that has names of coordinates says so", () => {
-  test("in a row that was not taken for the header, with the options that read it", async () => {
+describe("a table without geometry but with coordinate names", () => {
+  test("a table without geometry reports names of coordinates in a row that was not used as the header, with the options that read it", async () => {
     const table = "Brunnen;;;;\nName;Ost;Nord;Ort;Ort\na;565000;5935000;x;y\nb;566000;5936000;x;y\n";
     const read = await readText(scratch, table);
     expect(notes(read)).toContainEqual(
@@ -69,7 +69,7 @@ describe("a table without geometry that has names of coordinates says so", () =>
     expect(geometries(again)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
   });
 
-  test("in a column of both", async () => {
+  test("a table without geometry reports a name of coordinate pairs in such a row", async () => {
     const read = await readText(scratch, "Name;Koordinaten\na;32U 565000 5935000\n");
     expect(notes(read)).toEqual([expect.stringMatching(/^coordinates-left-out: .*32U 565000/)]);
   });

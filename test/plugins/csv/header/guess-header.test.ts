@@ -12,7 +12,7 @@ const codesOf = async (content: string, options: Readonly<Record<string, string>
 };
 
 describe("the first row", () => {
-  test("of digits is data, a leading zero among them", async () => {
+  test("a first row of digits is data, even with leading zeros", async () => {
     const read = await readText(scratch, "1,09857,619\n2,12345,620\n");
     expect(properties(read)).toEqual([
       { field_1: 1, field_2: "09857", field_3: 619 },
@@ -30,7 +30,7 @@ describe("the first row", () => {
     ]);
   });
 
-  test("of a word and days names columns", async () => {
+  test("a first row of a word and days is a header", async () => {
     const read = await readText(scratch, "country,01/22/2020,01/23/2020\nx,1,2\n");
     expect(properties(read)).toEqual([{ country: "x", "01/22/2020": 1, "01/23/2020": 2 }]);
   });
@@ -39,11 +39,11 @@ describe("the first row", () => {
     ["words", "a,b\nc,1\n", {}],
     ["decimals", "1.5,2.5\n3.5,4.5\n", {}],
     ["what an option says", "1,2\n3,4\n", { header: "yes" }],
-  ])("is certain by %s", async (_, content, options) => expect(await codesOf(content, options)).toEqual([]));
+  ])("the header is certain by %s", async (_, content, options) => expect(await codesOf(content, options)).toEqual([]));
 });
 
 describe("surplus cells", () => {
-  test("are no reject where there is nothing but blanks in them", async () => {
+  test("surplus cells with only blanks are not rejected", async () => {
     const read = await readText(scratch, 'a,b\n1,2,,\n3,4,\t,"  "\n5,6,\u00a0\n7,8,x\n');
     expect(properties(read)).toEqual([
       { a: 1, b: 2 },
@@ -54,8 +54,8 @@ describe("surplus cells", () => {
   });
 });
 
-describe("a header longer than what is looked at first", () => {
-  test("names all columns", async () => {
+describe("a header longer than the inspected head", () => {
+  test("a header longer than the inspected head names all columns", async () => {
     const names = Array.from({ length: 60_000 }, (_, c) => `column_${c}`);
     const read = await readText(scratch, `${names.join(",")}\n${names.map((_, c) => c).join(",")}\n`);
     expect(read.fields.length).toBe(60_000);
@@ -63,7 +63,7 @@ describe("a header longer than what is looked at first", () => {
     expect(read.features[0]!.properties.column_59999).toBe(59_999);
   });
 
-  test("has one notice for each kind of name that was changed", async () => {
+  test("renamed columns get one notice for each reason", async () => {
     const { recording } = await readText(scratch, `${"a,".repeat(3000)},,,\n1\n`);
     expect(recording.notices.map(({ code, count }) => [code, count])).toEqual([
       ["name-duplicate", 2999],

@@ -91,10 +91,10 @@ const damage = fc.option(
   },
 );
 
-describe("a CSV in pieces", () => {
+describe("scan of a CSV in pieces", () => {
   const path = scratch.path("pieces.csv");
 
-  it("says what it says as a whole, here and elsewhere, damaged or not", async () => {
+  it("a CSV gives the same result in pieces and as a whole, on any thread, damaged or not", async () => {
     const counts = { taken: 0, again: 0 };
     const lengths = fc.integer({ min: 1, max: 60 });
     const property = fc.asyncProperty(text, damage, lengths, fc.boolean(), async (made, spoilt, length, skipErrors) => {
@@ -118,7 +118,7 @@ describe("a CSV in pieces", () => {
     expect(counts.again).toBeGreaterThan(100);
   });
 
-  it("is cut where blocks of that length are, one after the other", async () => {
+  it("a CSV is cut at block borders, in sequence", async () => {
     const rows = Array.from({ length: 99 }, (_, n) => `${100 + n},texts`);
     writeFileSync(path, `${["ids,notes", ...rows].join("\n")}\n`);
     // Records of ten bytes, of which two fit into a block.
@@ -129,7 +129,7 @@ describe("a CSV in pieces", () => {
     }
   });
 
-  it("takes a damaged letter behind a piece for damage where others of its block are UTF-8", async () => {
+  it("a damaged character at the end of a piece is damage where the rest of the block is UTF-8", async () => {
     // Ten bytes each: four in a block, sixteen in a piece.
     const plain = Buffer.from("1234,text\n");
     const damaged = Buffer.from("12345,ab\xe9\n", "latin1");
@@ -142,7 +142,7 @@ describe("a CSV in pieces", () => {
     }
   });
 
-  it("ends when it is interrupted, though other threads go on", async () => {
+  it("a scan stops when it is interrupted while other threads continue", async () => {
     writeFileSync(path, ["id,note", ...Array.from({ length: 200 }, (_, n) => `${n},text`)].join("\n"));
     const source = FileSource.at(path);
     const interrupt = new AbortController();
@@ -160,7 +160,7 @@ describe("a CSV in pieces", () => {
     expect(counts.taken).toBe(3);
   });
 
-  it("looks again only at pieces whose line ends stand in quotes", async () => {
+  it("only pieces with line ends in quotes are scanned again", async () => {
     const rows = Array.from({ length: 200 }, (_, n) =>
       n === 100 ? `${n},"${"\nin,quotes".repeat(9)}"` : `${n},plain text`,
     );

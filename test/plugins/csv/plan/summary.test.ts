@@ -94,7 +94,7 @@ describe("the summary of a scan equals that of a full read", () => {
     expectSameSummary(await summaries(content, options));
   });
 
-  test("any table, whatever the size of the splits", async () => {
+  test("the summary of a scan equals that of a full read for any table and any split size", async () => {
     const cell = fc.oneof(
       fc.constantFrom("", '""', " ", "1", "-25", "3.5", "true", "NaN", "2020-01-02", '"a ""b"""', "x\u00e4", '"1\n2"'),
       fc.integer().map(String),
@@ -145,7 +145,7 @@ describe("a scan gives no summary if only a full read can determine it", () => {
     expect((await summaries(content, options)).scanned).toBeNull();
   });
 
-  test("values that a .csvt declares to be another type", async () => {
+  test("values that differ from the type in a .csvt need a full read for the summary", async () => {
     writeFileSync(scratch.path("summary.csvt"), '"Date"\n');
     try {
       expect((await summaries("a\nx\n")).scanned).toBeNull();
@@ -191,7 +191,7 @@ describe("the output is the same with a scan summary and with a full read", () =
     polygons: 'wkt,id,f\n"POLYGON ((0 0 1,1 0 1,1 1 1,0 0 1))",1,0.5\n"MULTIPOLYGON EMPTY",2,\n',
   };
   test.each(Object.keys(contents).flatMap((name) => ["csv", "shp"].map((to) => [name, to])))(
-    "%s to %s",
+    "the output is the same with a scan summary and with a full read: %s to %s",
     async (name, to) => {
       const input = scratch.path(`same-${name}-${to}.csv`);
       writeFileSync(input, contents[name]!);

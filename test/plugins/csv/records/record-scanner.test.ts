@@ -64,10 +64,10 @@ describe("the examples of RFC 4180, section 2", () => {
       ],
     ],
     ['"aaa","b""bb","ccc"', [["aaa", 'b"bb', "ccc"]]],
-  ])("%j", (text, expected) => expect(records(text)).toEqual(expected));
+  ])("an example of RFC 4180, section 2: %j", (text, expected) => expect(records(text)).toEqual(expected));
 });
 
-describe("what people write all the same", () => {
+describe("deviations from RFC 4180", () => {
   test.each([
     ["a\rb\nc\r\nd", [["a"], ["b"], ["c"], ["d"]]],
     [
@@ -93,10 +93,10 @@ describe("what people write all the same", () => {
     ],
     ['""', [[""]]],
     [" a , b ", [[" a ", " b "]]],
-  ])("%j", (text, expected) => expect(records(text)).toEqual(expected));
+  ])("a deviation from RFC 4180 is read: %j", (text, expected) => expect(records(text)).toEqual(expected));
 });
 
-test("finds what csv-parse finds, whatever the delimiter, the line ends, and where blocks end", () => {
+test("finds the records that csv-parse finds, for any delimiter, line end and block border", () => {
   const cell = fc
     .array(fc.constantFrom("a", "é", "1", ".", ",", ";", "\t", "|", '"', "\n", "\r\n", "𝕏", "'"), { maxLength: 6 })
     .map((parts) => parts.join(""));

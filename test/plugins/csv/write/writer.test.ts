@@ -69,12 +69,12 @@ const write = (
 const text = (name: string): Field => ({ name, type: "text" });
 
 describe("the geometry", () => {
-  test("points become lon and lat, null ones empty cells", async () => {
+  test("points become columns lon and lat, null geometries empty cells", async () => {
     const { text: csv } = await write([feature(point(1.5, -2), { n: "a" }), feature(null, { n: "b" })], [text("n")]);
     expect(csv).toBe("lon,lat,n\n1.5,-2,a\n,,b\n");
   });
 
-  test("z is a third column where any point has one", async () => {
+  test("a third column z is written if any point has a height", async () => {
     const { text: csv } = await write([feature(point(1, 2, 3.25)), feature(point(4, 5))]);
     expect(csv).toBe("lon,lat,z\n1,2,3.25\n4,5,\n");
   });
@@ -132,7 +132,7 @@ describe("the geometry", () => {
     expect(recording.losses).toMatchObject([{ code: "m-missing", count: 1 }]);
   });
 
-  test("anything else becomes WKT", async () => {
+  test("geometries other than points become WKT", async () => {
     const line: Geometry = {
       type: "LineString",
       coordinates: [
@@ -144,12 +144,12 @@ describe("the geometry", () => {
     expect(csv).toBe('wkt\nPOINT (1 2)\n"LINESTRING (0 0,1 1)"\n""\n');
   });
 
-  test("a table without geometries has no column for them", async () => {
+  test("a table without geometries has no geometry column", async () => {
     const { text: csv } = await write([feature(null, { a: "x" })], [text("a")]);
     expect(csv).toBe("a\nx\n");
   });
 
-  test("where an attribute would be taken for a coordinate, WKT says what is the geometry", async () => {
+  test("the geometry is WKT if an attribute could be taken for a coordinate", async () => {
     const fields: Field[] = [
       { name: "lat", type: "double" },
       { name: "lon", type: "double" },
@@ -160,7 +160,7 @@ describe("the geometry", () => {
     expect(again.features).toEqual([feature(point(1, 2), { lat: 8, lon: 9 })]);
   });
 
-  test("names are made unique", async () => {
+  test("names of geometry columns are made unique", async () => {
     const { text: csv } = await write([feature(point(1, 2), { wkt: "x" })], [text("wkt")], { geometry: "wkt" });
     expect(csv).toBe("wkt_1,wkt\nPOINT (1 2),x\n");
   });
@@ -170,12 +170,12 @@ describe("the geometry", () => {
     ["wkt", "wkt\nPOINT (1 2)\n"],
     ["wkb", "wkb\n0101000000000000000000f03f0000000000000040\n"],
     ["geojson", 'geojson\n"{""type"":""Point"",""coordinates"":[1,2]}"\n'],
-  ])("as %s by option, and read again", async (geometry, csv) => {
+  ])("the geometry is written as %s by option, and read back", async (geometry, csv) => {
     expect((await write([feature(point(1, 2))], [], { geometry })).text).toBe(csv);
     expect((await readFile(path)).features).toEqual([feature(point(1, 2))]);
   });
 
-  test("geometry=none is a loss, counted", async () => {
+  test("geometry=none is a counted loss", async () => {
     const { recording } = await write([feature(point(1, 2), { a: "x" })], [text("a")], { geometry: "none" });
     expect(recording.losses).toMatchObject([{ code: "geometry-dropped", count: 1 }]);
   });
@@ -195,7 +195,7 @@ describe("the geometry", () => {
     expect(await losses({})).toEqual([]);
   });
 
-  test("precision rounds, without trailing zeros", async () => {
+  test("precision rounds coordinates and removes trailing zeros", async () => {
     const position = [1.23456789, -0.00000001];
     expect((await write([feature(point(...position))], [], { precision: "3" })).text).toBe("lon,lat\n1.235,0\n");
     expect((await write([feature(point(...position))], [], { precision: "3", geometry: "wkt" })).text).toBe(
@@ -204,7 +204,7 @@ describe("the geometry", () => {
     expect((await write([feature(point(0.1 + 0.2, 1e-7))])).text).toBe("lon,lat\n0.30000000000000004,1e-7\n");
   });
 
-  test("another CRS has x and y, and a .prj that the reader and GDAL understand", async () => {
+  test("a projected CRS has columns x and y, and a .prj that the reader and GDAL understand", async () => {
     const utm = await crsContext.parse("EPSG:25832");
     const { text: csv } = await write([feature(point(500000.5, 5000000), { n: "a" })], [text("n")], {}, utm);
     expect(csv).toBe("x,y,n\n500000.5,5000000,a\n");
@@ -243,7 +243,7 @@ test("a stream has no .prj, so its CRS is a loss", async () => {
 });
 
 describe("cells", () => {
-  test("are quoted where RFC 4180 or the type of the column asks for it", async () => {
+  test("cells are quoted where RFC 4180 or the column type requires it", async () => {
     const values = [
       "a,b",
       'say "x"',
@@ -269,7 +269,7 @@ describe("cells", () => {
     expect((await readFile(path)).features.map((f) => f.properties.t)).toEqual(values);
   });
 
-  test("every type, null and absent", async () => {
+  test("values of every type, null and absent are written", async () => {
     const fields: Field[] = [
       { name: "b", type: "boolean" },
       { name: "i", type: "int32" },
@@ -305,7 +305,7 @@ describe("cells", () => {
     expect(types(await readFile(path))).toEqual(Object.fromEntries(fields.map((f) => [f.name, f.type])));
   });
 
-  test("NUL is dropped with a loss", async () => {
+  test("NUL in a cell is removed with a loss", async () => {
     const { text: csv, recording } = await write([feature(null, { a: "x\0y", b: "z" })], [text("a"), text("b")]);
     expect(csv).toBe('a,b\n"xy",z\n');
     expect(recording.losses).toMatchObject([{ code: "character-dropped", field: "a", count: 1 }]);
@@ -352,9 +352,11 @@ describe("options", () => {
     [{ bom: "yes" }, "\uFEFFlon,lat,a,n\n1,2,x;y,1.5\n"],
     [{ quote: "all" }, '"lon","lat","a","n"\n"1","2","x;y","1.5"\n'],
     [{ header: "no" }, "1,2,x;y,1.5\n"],
-  ])("%j", async (options, csv) => expect((await write(features, fields, options)).text).toBe(csv));
+  ])("the invalid options %j are refused", async (options, csv) =>
+    expect((await write(features, fields, options)).text).toBe(csv),
+  );
 
-  test("header=no loses the names", async () => {
+  test("header=no is a loss of the names", async () => {
     const { recording } = await write(features, fields, { header: "no" });
     expect(recording.losses.map((loss) => [loss.code, loss.field])).toEqual([
       ["name-dropped", "a"],
@@ -374,7 +376,7 @@ describe("options", () => {
     execFileSync("rm", [scratch.path("out.csvt")]);
   });
 
-  test("names with delimiters, quotes, spaces or numbers are names again", async () => {
+  test("column names with delimiters, quotes, spaces or numbers are read back", async () => {
     const names = ["a,b", "c;d", 'e"f', " g ", "2020", "-1.5", "2020-01-01", "true", "h\ni"];
     for (const delimiter of ["comma", "semicolon", "tab"]) {
       await write([feature(null, Object.fromEntries(names.map((n) => [n, "v"])))], names.map(text), { delimiter });
@@ -391,7 +393,7 @@ describe("options", () => {
   });
 });
 
-test("a table whose attributes look like coordinates says so", async () => {
+test("a table with attributes that look like coordinates gets a notice", async () => {
   const { recording } = await write(
     [feature(null, { lon: 1, lat: 2 })],
     [
@@ -596,9 +598,9 @@ describe("identify", () => {
     ["one\ntwo\n", "no"],
     ["a,b\0\n1,2\n", "no"],
     ["", "no"],
-  ])("%j is %s", (content, expected) => expect(likeness(content)).toBe(expected));
+  ])("identify returns for %j: %s", (content, expected) => expect(likeness(content)).toBe(expected));
 
-  test("by its name, a text of one column may be one too; a binary file never", () => {
+  test("identify may accept a text by its name, but never a binary file", () => {
     expect(likeness("one\ntwo\n", "data.csv")).toBe("maybe");
     expect(likeness(Buffer.from("a,b\n1,2\n", "utf16le"), "data.csv")).toBe("maybe");
     expect(likeness(Buffer.from([1, 2, 3, 4, 5, 6, 7]), "data.csv")).toBe("no");
@@ -625,7 +627,7 @@ describe("names of files", () => {
     ["named.psv", {}, "lon|lat|a|b\n2|3|1|x,y\n"],
     ["named.csv", {}, 'lon,lat,a,b\n2,3,1,"x,y"\n'],
     ["given.tsv", { writerOptions: { delimiter: "semicolon" } }, "lon;lat;a;b\n2;3;1;x,y\n"],
-  ])("%s has the delimiter of its extension, unless another is asked for", async (name, request, expected) => {
+  ])("the output name %s sets the delimiter unless an option does", async (name, request, expected) => {
     await convertFile(source, scratch.path(name), request);
     expect(readFileSync(scratch.path(name), "utf8")).toBe(expected);
   });

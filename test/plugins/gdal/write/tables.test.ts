@@ -69,7 +69,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     expect(Number(row.replaceAll('"', "").split(",")[0])).toBeCloseTo(500_000, 3);
   });
 
-  test("a choice leaves geometries away, or wants one kind of columns", () => {
+  test("the geometry option omits geometries or selects the type of columns", () => {
     const source = input("choice.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
     const rows = (choice: string) => {
       const output = join(scratch.folder, `${choice}.xlsx`);

@@ -42,8 +42,8 @@ async function compared(text: string | Uint8Array, file?: string): Promise<numbe
   return fitted;
 }
 
-describe("features that fit a stencil", () => {
-  test("are read as the parser reads them", async () => {
+describe("features that match a template", () => {
+  test("features that match a template are read as by the parser", async () => {
     let fitted = 0;
     await fc.assert(
       fc.asyncProperty(fc.oneof(features, validFeatures), async (list) => {
@@ -55,7 +55,7 @@ describe("features that fit a stencil", () => {
     expect(fitted).toBeGreaterThan(1000);
   });
 
-  test("are read the same wherever the file ends", async () => {
+  test("features that match a template are read the same wherever the file ends", async () => {
     const alike = Array.from({ length: 3 }, (_, i) =>
       outputStyles[1]!(`{"name":"n${i}","count":${i}}`, "Point", `[${i},5]`, "7"),
     );
@@ -63,19 +63,19 @@ describe("features that fit a stencil", () => {
     for (let end = whole.indexOf("features"); end < whole.length; end += 3) await compared(whole.slice(0, end));
   });
 
-  test("are not those without a type, each of which counts", async () => {
+  test("features without a type do not match a template, and each is counted", async () => {
     const feature = '{"properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}';
     const { context } = await read(scratch, collectionOf(new Array(50).fill(feature)), {});
     expect(context.notices).toMatchObject([{ code: "type-missing", count: 50 }]);
   });
 
-  test("may hold bytes that are not UTF-8", async () => {
+  test("features that match a template may contain bytes that are not UTF-8", async () => {
     const alike = Array.from({ length: 5 }, (_, i) => outputStyles[0]!(`{"name":"n${i}ÿ"}`, "Point", `[${i},5]`, ""));
     expect(await compared(Buffer.from(collectionOf(alike), "latin1"))).toBeGreaterThan(0);
   });
 
   test.each(outputStyles.slice(0, 3).map((style, i) => [i, style] as const))(
-    "are nearly all of a file of style %i",
+    "nearly all features of a file of style %i match a template",
     async (_, style) => {
       const alike = Array.from({ length: 500 }, (_, i) =>
         style(`{"name":"n${i}","count":${i}}`, "Point", `[${i % 9},5]`, `${i}`),

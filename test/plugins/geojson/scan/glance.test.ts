@@ -65,8 +65,8 @@ async function compared(text: string | Uint8Array, splitSize: number, skipErrors
   expect(found).toEqual(expected);
 }
 
-describe("a first look at all features", () => {
-  test("finds the batches and splits that counting brackets finds", async () => {
+describe("the fast first pass", () => {
+  test("the fast first pass finds the batches and splits that counting brackets finds", async () => {
     const walked = vi.spyOn(SplitFinder.prototype, "hasPassed");
     await fc.assert(
       fc.asyncProperty(
@@ -83,20 +83,20 @@ describe("a first look at all features", () => {
     expect(used).toBeGreaterThan(150);
   });
 
-  test("skips values that are not objects, and reports damage with its place", async () => {
+  test("the fast first pass skips values that are not objects, and reports damage with its place", async () => {
     const one = outputStyles[0]!('{"name":"a]}"}', "Point", "[1,2]", "");
     for (const odd of ["7", '"]"', "[]", "[[1],{}]", "null", "{}", "{", "]", "}", '{"type":"FeatureCollection"}', ""]) {
       for (const splitSize of [1, 120, 250]) await compared(collectionOf([one, one, odd, one, one]), splitSize, false);
     }
   });
 
-  test("goes on behind features larger than any that it looks ahead for", async () => {
+  test("the fast first pass continues after features larger than its look-ahead", async () => {
     const long = outputStyles[0]!(`{"name":"${"x".repeat(200_000)}"}`, "Point", "[1,2]", "");
     const short = outputStyles[0]!('{"name":"x"}', "Point", "[1,2]", "");
     await compared(collectionOf([short, long, short, short, long, long, long, long, short]), 100, false);
   });
 
-  test("finds several lists of features", async () => {
+  test("the fast first pass finds several lists of features", async () => {
     const list = collectionOf([
       outputStyles[0]!("{}", "Point", "[1,2]", ""),
       outputStyles[1]!("{}", "Point", "[1,2]", "1"),

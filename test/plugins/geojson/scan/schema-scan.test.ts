@@ -159,8 +159,8 @@ const files = fc
     return fc.array(feature, { minLength: 1, maxLength: 40 });
   });
 
-describe("skimming", () => {
-  test("says what reading says", async () => {
+describe("schema scan", () => {
+  test("a schema scan gives the summary of a full read", async () => {
     let scanned = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -180,7 +180,7 @@ describe("skimming", () => {
     expect(scanned).toBeGreaterThan(125);
   });
 
-  test("says what reading says of texts in lines", async () => {
+  test("a schema scan gives the summary of a full read for files with a feature per line", async () => {
     let scanned = 0;
     await fc.assert(
       fc.asyncProperty(files, fc.constantFrom(300, 1 << 21), async (list, splitSize) => {
@@ -195,7 +195,7 @@ describe("skimming", () => {
     expect(scanned).toBeGreaterThan(90);
   });
 
-  test("says nothing of what is damaged or odd, or the same as reading", async () => {
+  test("a schema scan of damaged or odd files gives no summary, or that of a full read", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(features, validFeatures), fc.constantFrom(1, 700, 3000), async (list, splitSize) => {
         const { scanned, full } = await summaries(collectionOf(list), { splitSize });
@@ -222,13 +222,13 @@ describe("skimming", () => {
       "collections",
       many('{"type":"Feature","properties":{},"geometry":{"type":"GeometryCollection","geometries":[]}}'),
     ],
-  ])("leaves %s to a reading", async (_, list) => {
+  ])("a schema scan leaves %s to a full read", async (_, list) => {
     const { scanned, full } = await summaries(collectionOf(list));
     expect(scanned).toBeNull();
     expect(full === null || full.featureCount === list.length).toBe(true);
   });
 
-  test("leaves texts that are not UTF-8 to a reading, and points where many threads read them", async () => {
+  test("a schema scan leaves texts that are not UTF-8 to a full read, and finds splits for many threads", async () => {
     const list = collectionOf(many(one('{"a":"é"}', "[1,2]")));
     expect((await summaries(Buffer.from(list, "latin1"))).scanned).toBeNull();
     expect((await summaries(list, { within: null })).scanned).toBeNull();
@@ -242,7 +242,7 @@ describe("skimming", () => {
     ["no position at all", "[]", "LineString"],
     ["four numbers", "[[1,2,3,4],[1,2,3,4]]", "LineString"],
     ["three and one", "[[1,2,3],[4,5],[6]]", "LineString"],
-  ])("does not mistake %s", async (_, coordinates, type) => {
+  ])("a schema scan of %s agrees with a full read", async (_, coordinates, type) => {
     const list = [...many(one("{}", "[[1,2],[3,4],[5,6],[1,2]]", "LineString"), 20), one("{}", coordinates, type)];
     const { scanned, full } = await summaries(collectionOf(type === "Polygon" ? [one("{}", coordinates, type)] : list));
     if (scanned && full) expectSame(scanned, full);
@@ -260,26 +260,29 @@ describe("skimming", () => {
       [...many(one("{}", "[[1,2],[3,4]]", "LineString")), one("{}", "[1,2]", "LineString")],
     ],
     ["text in a parsed one", [...many(one('{"a":1}', "[1,2]")), odd('{"a":"x"}')]],
-  ])("leaves %s to a reading", async (_, list) => {
+  ])("a schema scan gives no summary for %s", async (_, list) => {
     expect((await summaries(collectionOf(list))).scanned).toBeNull();
   });
 
-  test.each([1, 700, 1 << 21])("summarizes splits of %i bytes, including the last of the file", async (splitSize) => {
-    const list = [
-      ...many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")),
-      odd('{"z":1,"b":2}'),
-      ...many(one('{"b":1.5,"a":1}', "[ [1,2], [3,4] ]", "LineString")),
-      odd('{"late":true}'),
-      ...many(one('{"x":1,"a":1}', "[ [ 1,2],[ 3,4]]", "LineString")),
-      one('{"c":1,"b":3,"a":1}', "[[1,2],[3,4]]", "LineString"),
-    ];
-    for (const padding of [0, 1 << 20]) {
-      const { scanned, full } = await summaries(collectionOf(list), { splitSize, padding });
-      expectSame(scanned!, full!);
-    }
-  });
+  test.each([1, 700, 1 << 21])(
+    "a schema scan summarizes splits of %i bytes, including the last of the file",
+    async (splitSize) => {
+      const list = [
+        ...many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")),
+        odd('{"z":1,"b":2}'),
+        ...many(one('{"b":1.5,"a":1}', "[ [1,2], [3,4] ]", "LineString")),
+        odd('{"late":true}'),
+        ...many(one('{"x":1,"a":1}', "[ [ 1,2],[ 3,4]]", "LineString")),
+        one('{"c":1,"b":3,"a":1}', "[[1,2],[3,4]]", "LineString"),
+      ];
+      for (const padding of [0, 1 << 20]) {
+        const { scanned, full } = await summaries(collectionOf(list), { splitSize, padding });
+        expectSame(scanned!, full!);
+      }
+    },
+  );
 
-  test("does not lose heights among line feeds", async () => {
+  test("a schema scan does not lose heights among line feeds", async () => {
     const list = [
       ...many(one("{}", "[[1,2],[3,4]]", "LineString")),
       ...many(one("{}", "[\n  [1,2,3],\n  [4,5,6]\n]", "LineString")),
@@ -293,7 +296,7 @@ describe("skimming", () => {
     ["where no more than some are read", { isLimited: true }],
     ["where the extent is wanted", { needsExtent: true }],
     ["where ids become a field", { fid: "id" }],
-  ])("is left %s", async (_, { skipErrors = false, fid, ...asked }: Asked) => {
+  ])("no schema scan is used %s", async (_, { skipErrors = false, fid, ...asked }: Asked) => {
     const path = scratch.path("left.geojson");
     writeFileSync(path, collectionOf(many(one('{"a":1}', "[[1,2],[3,4]]", "LineString"))));
     await using dataset = await GeoJsonDataset.open(
@@ -311,7 +314,7 @@ describe("skimming", () => {
     expect(summary).toBeNull();
   });
 
-  test("reports no members beside the features, which the read afterwards reports once", async () => {
+  test("a schema scan reports no members beside the features, which the read afterwards reports once", async () => {
     const path = scratch.path("foreign.geojson");
     const list = collectionOf(many(one('{"a":1}', "[[1,2],[3,4]]", "LineString")));
     writeFileSync(path, " ".repeat(1 << 20) + list.replace(/}$/, ',"beside":{}}'));

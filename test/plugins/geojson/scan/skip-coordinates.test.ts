@@ -69,7 +69,7 @@ test("returns the number of coordinates per position and moves to the end of the
   expect(counted).toBeGreaterThan(300);
 });
 
-test("stops at braces and quotes, and at bytes that are no ASCII", () => {
+test("stops at braces and quotes, and at non-ASCII bytes", () => {
   for (const text of ["[[1,2],[3,{4]]", "[[1,2],[3,é4]]", '[[1,2],["3",4]]']) {
     const cursor = new JsonCursor();
     cursor.load(Buffer.from(text));

@@ -21,42 +21,45 @@ const longitudes = (geometry: Geometry) =>
   geometry.type === "MultiPolygon" ? geometry.coordinates.flat(2).map((p) => p[0]!) : [];
 
 describe("cutting at the antimeridian", () => {
-  it.each([1e300, 5e15, 36_001, -1e8])("leaves a line to longitude %d as it is, and says so", (longitude) => {
-    const line: Geometry = {
-      type: "LineString",
-      coordinates: [
-        [0, 0],
-        [longitude, 1],
-      ],
-    };
-    const ring: Geometry = {
-      type: "Polygon",
-      coordinates: [
-        [
+  it.each([1e300, 5e15, 36_001, -1e8])(
+    "a line to longitude %d is not cut at the antimeridian, with a loss",
+    (longitude) => {
+      const line: Geometry = {
+        type: "LineString",
+        coordinates: [
           [0, 0],
           [longitude, 1],
-          [1, 1],
-          [0, 0],
         ],
-      ],
-    };
-    const builder = new GeometryBuilder();
-    builder.addGeoJson({ type: "GeometryCollection", geometries: [line, ring] });
-    builder.addGeoJson({
-      type: "LineString",
-      coordinates: [
-        [170, 0],
-        [190, 0],
-      ],
-    });
-    const uncutCounts: number[] = [];
-    const column = splitAtAntimeridian(builder.finish(), (uncut) => uncutCounts.push(uncut));
-    expect(geometryAt(column, 0)).toEqual({ type: "GeometryCollection", geometries: [line, ring] });
-    expect(geometryAt(column, 1)).toMatchObject({ type: "MultiLineString" });
-    expect(uncutCounts).toEqual([2]);
-  });
+      };
+      const ring: Geometry = {
+        type: "Polygon",
+        coordinates: [
+          [
+            [0, 0],
+            [longitude, 1],
+            [1, 1],
+            [0, 0],
+          ],
+        ],
+      };
+      const builder = new GeometryBuilder();
+      builder.addGeoJson({ type: "GeometryCollection", geometries: [line, ring] });
+      builder.addGeoJson({
+        type: "LineString",
+        coordinates: [
+          [170, 0],
+          [190, 0],
+        ],
+      });
+      const uncutCounts: number[] = [];
+      const column = splitAtAntimeridian(builder.finish(), (uncut) => uncutCounts.push(uncut));
+      expect(geometryAt(column, 0)).toEqual({ type: "GeometryCollection", geometries: [line, ring] });
+      expect(geometryAt(column, 1)).toMatchObject({ type: "MultiLineString" });
+      expect(uncutCounts).toEqual([2]);
+    },
+  );
 
-  it("cuts a line that goes a hundred times around the world, less the turn that its one step saves", () => {
+  it("a line a hundred times around the world is cut, except for the revolution that its one step saves", () => {
     const line = cut({
       type: "LineString",
       coordinates: [
@@ -135,7 +138,7 @@ describe("cutting at the antimeridian", () => {
     });
   });
 
-  it("takes longitudes beyond 180 for the other side", () => {
+  it("treats longitudes beyond 180 as the other side", () => {
     expect(
       cut({
         type: "LineString",
@@ -174,7 +177,7 @@ describe("cutting at the antimeridian", () => {
     });
   });
 
-  it("makes no part of a line that only touches it", () => {
+  it("a line that only touches the antimeridian is not cut", () => {
     const touching: Geometry = {
       type: "LineString",
       coordinates: [
@@ -218,7 +221,7 @@ describe("cutting at the antimeridian", () => {
     });
   });
 
-  it("cuts holes with their polygon, and gives whole ones to the part they lie in", () => {
+  it("cuts holes with their polygon, and assigns uncut ones to the part that contains them", () => {
     const shell = [
       [160, 0],
       [-160, 0],
@@ -245,7 +248,7 @@ describe("cutting at the antimeridian", () => {
     expect(geometry.type === "MultiPolygon" && geometry.coordinates.map((rings) => rings.length)).toEqual([1, 2]);
   });
 
-  it("cuts a comb into as many parts as it has teeth", () => {
+  it("cuts a comb at the antimeridian into as many parts as it has teeth", () => {
     const comb = [
       [170, 0],
       [-170, 0],
@@ -261,7 +264,7 @@ describe("cutting at the antimeridian", () => {
     expect(areas(geometry).sort((a, b) => a - b)).toEqual([100, 100, 100 + 50 + 100]);
   });
 
-  it("closes a ring around the world at the pole that it holds", () => {
+  it("closes a ring around the world at the pole that it encloses", () => {
     const ring = [
       [0, 80],
       [90, 80],
@@ -276,7 +279,7 @@ describe("cutting at the antimeridian", () => {
     expect(areas(south).reduce((sum, a) => sum + a, 0)).toBeCloseTo(3600, 9);
   });
 
-  it("leaves the whole world, and what is already cut, as they are", () => {
+  it("leaves the whole world, and geometries already cut, unchanged", () => {
     const world: Geometry = {
       type: "Polygon",
       coordinates: [
@@ -301,7 +304,7 @@ describe("cutting at the antimeridian", () => {
     expect(cut({ type: "Point", coordinates: [180, 0] })).toEqual({ type: "Point", coordinates: [180, 0] });
   });
 
-  it("cuts the members of a collection", () => {
+  it("cuts the members of a collection at the antimeridian", () => {
     const line: Geometry = {
       type: "LineString",
       coordinates: [

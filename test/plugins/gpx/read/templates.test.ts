@@ -144,7 +144,7 @@ const documents = corrupted(
 );
 
 describe("points that match a template", () => {
-  test("give the same result as without templates, wherever the bytes are cut", async () => {
+  test("points that match a template give the same result as without templates, wherever the bytes are cut", async () => {
     const path = scratch.path("templates.gpx");
     await fc.assert(
       fc.asyncProperty(

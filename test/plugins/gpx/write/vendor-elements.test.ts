@@ -52,7 +52,7 @@ describe("elements of other namespaces keep their place, prefix and namespace fr
       '<gpxx:c xmlns:gpxx="urn:garmin">1</gpxx:c><gpxx:c xmlns:gpxx="urn:garmin">2</gpxx:c>',
     ],
     ["of the default namespace", '<speed xmlns="urn:speed">3</speed>', '<speed xmlns="urn:speed">3</speed>'],
-  ])("%s", async (_, extensions, expected) => {
+  ])("elements of other namespaces keep their place from GPX to GPX: %s", async (_, extensions, expected) => {
     const document = gpxDocument(wpt(extensions) + wpt(""), attributes);
     const text = await rewritten(document);
     expect(text).toContain(`<extensions>${expected}</extensions>`);
@@ -61,7 +61,7 @@ describe("elements of other namespaces keep their place, prefix and namespace fr
     expect(await featuresIn(text)).toEqual(await featuresIn(document));
   });
 
-  test("also in the arrays of routes and tracks, beside geoferry's fields", async () => {
+  test("elements of other namespaces keep their place in the arrays of routes and tracks, beside geoferry's fields", async () => {
     const document = gpxDocument(
       '<rte><name>r</name><extensions><opencpn:viz>1</opencpn:viz></extensions><rtept lat="1" lon="2"/><rtept lat="2" lon="2"/></rte>',
       attributes,
@@ -77,7 +77,7 @@ describe("fields with names like NAME or description are written as name and des
   const kml = (inner: string) =>
     `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark>${inner}${point}</Placemark></Document></kml>`;
 
-  test("from KML, and are read with their own names", async () => {
+  test("fields of a KML with names like NAME or description are written as name and desc, and read with their own names", async () => {
     const text = await rewritten(kml("<name>A</name><description>b &lt;i&gt;</description>"), "in.kml");
     expect(text).toContain("<name>A</name><desc>b &lt;i&gt;</desc>");
     expect(text).not.toContain("geoferry:description");
@@ -85,7 +85,7 @@ describe("fields with names like NAME or description are written as name and des
     expect(feature!.properties).toMatchObject({ name: "A", description: "b <i>" });
   });
 
-  test("in any case, except where a field has the element's name", async () => {
+  test("fields named like elements are written as them in any case, except where a field has the element's name", async () => {
     const geojson = (properties: object) =>
       JSON.stringify({ type: "Feature", properties, geometry: { type: "Point", coordinates: [1, 2] } });
     const upper = await rewritten(geojson({ NAME: "A", Description: "B" }), "in.geojson");

@@ -28,14 +28,14 @@ it.each([
   "-2147483648.25",
   "0.999999999999999",
   "12.3456789012345678901",
-])("%s is the double that JavaScript reads", (text) => {
+])("the coordinate %s is the double that JavaScript reads", (text) => {
   const value = Number(text);
   expect(read(`${text},1`)).toEqual([value, 1, Number.NaN]);
   expect(read(`1,${text} 2,3`)).toEqual([1, value, Number.NaN, 2, 3, Number.NaN]);
   expect(read(`1,2,${text}\n3,4,5`)).toEqual([1, 2, value, 3, 4, 5]);
 });
 
-it("says so where blanks among commas may stand in the place of a number that is missing", () => {
+it("blanks among commas that may replace a missing number are reported", () => {
   const positions = new PositionBuffer();
   const repairs = { surplus: 0, separatorRepairs: 0 };
   for (const [text, separatorRepairs] of [

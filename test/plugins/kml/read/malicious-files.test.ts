@@ -141,13 +141,13 @@ describe("KMZ attacks", () => {
     return convertFile(path, scratch.path(`${name}.geojson`));
   };
 
-  test("refuses an entry larger than declared, and leaves no file", async () => {
+  test("refuses a KMZ entry larger than declared, and leaves no file", async () => {
     const bomb = Buffer.from(kmlDocument(placemarkXml(`<name>${" ".repeat(1 << 24)}</name>${point}`)));
     await expect(convert(zipOf("doc.kml", bomb, 1000), "bomb")).rejects.toMatchObject({ kind: "input" });
     expect(existsSync(scratch.path("bomb.geojson"))).toBe(false);
   });
 
-  test("does not write an entry outside the target folder", async () => {
+  test("does not write a KMZ entry outside the target folder", async () => {
     const zip = zipOf("../../evil.kml", Buffer.from(kmlDocument(placemarkXml(point))));
     await convert(zip, "evil").catch((error: { kind: string }) => expect(error.kind).toBe("input"));
     expect(existsSync(scratch.path("../evil.kml"))).toBe(false);

@@ -176,7 +176,7 @@ const documents = corrupted(
 );
 
 describe("features that match a template", () => {
-  test("give the same result as without templates, wherever the bytes are cut", async () => {
+  test("features that match a template give the same result as without templates, wherever the bytes are cut", async () => {
     const path = scratch.path("templates.kml");
     await fc.assert(
       fc.asyncProperty(

@@ -38,7 +38,7 @@ async function read(entries: Readonly<Record<string, string | Buffer>>, options:
 }
 
 describe("a KML entry that a NetworkLink of the same KMZ refers to", () => {
-  test("is read as a folder with the name of the link", async () => {
+  test("a linked KML entry of a KMZ is read as a folder with the name of the link", async () => {
     const { places, notices } = await read({
       "doc.kml": kml(
         `<name>All</name>${place("a")}<Folder><name>F</name>${link("files/more%20places.kml", "More")}${place("b")}</Folder>${place("c")}`,
@@ -53,7 +53,7 @@ describe("a KML entry that a NetworkLink of the same KMZ refers to", () => {
     expect(notices).toEqual([]);
   });
 
-  test("is read once; missing, unlinked and external targets are reported", async () => {
+  test("a linked KML entry of a KMZ is read once; missing, unlinked and external targets are reported", async () => {
     const { places, notices } = await read({
       "doc.kml": kml(
         link("a.kml", "A") +
@@ -75,7 +75,7 @@ describe("a KML entry that a NetworkLink of the same KMZ refers to", () => {
     ]);
   });
 
-  test("can have its own styles and Schemas with the same ids", async () => {
+  test("a linked KML entry of a KMZ can have its own styles and Schemas with the same ids", async () => {
     const style = (color: string) => `<Style id="s"><LineStyle><color>${color}</color></LineStyle></Style>`;
     const data = (type: string) => `<Schema id="S" name="S"><SimpleField name="n" type="${type}"/></Schema>`;
     const styled = (name: string, value: string) =>
@@ -93,7 +93,7 @@ describe("a KML entry that a NetworkLink of the same KMZ refers to", () => {
     ]);
   });
 
-  test("is a layer where layers are folders, also in UTF-16", async () => {
+  test("a linked KML entry of a KMZ is a layer where layers are folders, also in UTF-16", async () => {
     const wide = (text: string) => Buffer.from(`\ufeff${text.replace("UTF-8", "UTF-16")}`, "utf16le");
     for (const encoded of [(text: string) => Buffer.from(text), wide]) {
       const { places } = await read({

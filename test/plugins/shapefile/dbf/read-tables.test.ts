@@ -74,11 +74,11 @@ describe("field types", () => {
       { type: "M", width: 10 },
       { name: "F", type: "text" },
     ],
-  ] as const)("%j is declared as %j", async (written, declared) => {
+  ] as const)("the field type %j is declared as %j", async (written, declared) => {
     expect(await fieldOf(written)).toEqual(declared);
   });
 
-  it("are doubles where whole-number columns hold fractions", async () => {
+  it("integer columns with fractions are doubles", async () => {
     expect(await fieldOf({ type: "N", width: 5 }, ["   1.5"])).toMatchObject({ type: "double" });
     expect(await fieldOf({ type: "N", width: 5 }, ["   1e3"])).toMatchObject({ type: "double" });
     expect(await fieldOf({ type: "N", width: 5 }, ["   7.0"])).toMatchObject({ type: "int32" });
@@ -86,17 +86,17 @@ describe("field types", () => {
 });
 
 describe("numbers", () => {
-  it("are read exactly, whatever stands around them", async () => {
+  it("numbers are read exactly, with any padding", async () => {
     const written = ["   12.50", "-0.1    ", "+3      ", "   68,5 ", ".5      ", "1.5e-7  ", "7.0\0junk"];
     expect(await cells({ type: "N", width: 8, decimals: 2 }, written)).toEqual([12.5, -0.1, 3, 68.5, 0.5, 1.5e-7, 7]);
   });
 
-  it("of more than 15 digits are read as JavaScript reads them", async () => {
+  it("numbers of more than 15 digits are read as by JavaScript", async () => {
     const written = ["0.12345678901234567890", "  1234567890.123456789", " 9007199254740993.0000"];
     expect(await cells({ type: "N", width: 22, decimals: 15 }, written)).toEqual(written.map(Number));
   });
 
-  it("that are blank or overflowed are null", async () => {
+  it("numbers that are blank or overflowed are null", async () => {
     const context = new RecordingContext();
     expect(await cells({ type: "N", width: 4 }, ["    ", "****", "*   ", "\0\0\0\0"], context)).toEqual([
       null,
@@ -107,7 +107,7 @@ describe("numbers", () => {
     expect(context.losses).toEqual([]);
   });
 
-  it("that are none are null with a loss", async () => {
+  it("invalid numbers are null with a loss", async () => {
     const context = new RecordingContext();
     expect(await cells({ type: "N", width: 4, decimals: 1 }, [" abc", " NaN", "1 2 ", " 1.5"], context)).toEqual([
       null,
@@ -118,7 +118,7 @@ describe("numbers", () => {
     expect(context.losses).toMatchObject([{ code: "number-unreadable", field: "F", count: 3 }]);
   });
 
-  it("of 64 bits keep every digit", async () => {
+  it("integers of 64 bits keep every digit", async () => {
     const written = [" 9223372036854775807", "-9223372036854775808", "    9007199254740993", "                  -1"];
     const path = writeShapefile(scratch, `t${stems++}`, {
       dbf: dbf(
@@ -135,7 +135,7 @@ describe("numbers", () => {
     ]);
   });
 
-  it("that no integer of 64 bits holds are null with a loss", async () => {
+  it("integers beyond 64 bits are null with a loss", async () => {
     const context = new RecordingContext();
     expect(await cells({ type: "N", width: 20 }, ["99999999999999999999", "                   5"], context)).toEqual([
       null,
@@ -146,7 +146,7 @@ describe("numbers", () => {
 });
 
 describe("other cells", () => {
-  it("of logicals are true, false or null", async () => {
+  it("logicals are true, false or null", async () => {
     const context = new RecordingContext();
     const letters = [..."TtYyFfNn?  10x"];
     const wanted = [true, true, true, true, false, false, false, false, null, null, null, true, false, null];
@@ -154,18 +154,18 @@ describe("other cells", () => {
     expect(context.losses).toMatchObject([{ code: "logical-unreadable", count: 1 }]);
   });
 
-  it("of dates are ISO dates, null where blank or zero, a loss where impossible", async () => {
+  it("dates are ISO dates, null if blank or zero, a loss if impossible", async () => {
     const context = new RecordingContext();
     const written = ["20240229", "00000000", "        ", "20241301", "0       "];
     expect(await cells({ type: "D", width: 8 }, written, context)).toEqual(["2024-02-29", null, null, null, null]);
     expect(context.losses).toMatchObject([{ code: "date-unreadable", count: 1 }]);
   });
 
-  it("of dates in the wide forms are read, too", async () => {
+  it("dates in the wide forms are read, too", async () => {
     expect(await cells({ type: "D", width: 10 }, ["02/29/2024", "2024/02/29"])).toEqual(["2024-02-29", "2024-02-29"]);
   });
 
-  it("of text end at a NUL or before the blanks they are filled with", async () => {
+  it("text ends at a NUL or before the padding blanks", async () => {
     expect(
       await cells({ type: "C", width: 6 }, ["ab    ", "ab\0xyz", "  ab  ", "      ", "\0\0\0\0\0\0", "abcdef"]),
     ).toEqual(["ab", "ab", "  ab", null, null, "abcdef"]);
@@ -173,7 +173,7 @@ describe("other cells", () => {
 });
 
 describe("binary columns of FoxPro", () => {
-  it("are integers, doubles, currencies and times", async () => {
+  it("binary columns of FoxPro are integers, doubles, currencies and times", async () => {
     const row = Buffer.alloc(1 + 4 + 8 + 8 + 8, 0);
     row[0] = 0x20;
     row.writeInt32LE(-123456, 1);
@@ -199,7 +199,7 @@ describe("binary columns of FoxPro", () => {
     ]);
   });
 
-  it("are null where the flags say so, and as long as the flags say", async () => {
+  it("binary columns of FoxPro are null if the flags say so, and as long as the flags say", async () => {
     const fields = [
       { name: "V", type: "V", width: 5, flags: 2 },
       { name: "N", type: "N", width: 3, flags: 2 },
@@ -223,13 +223,13 @@ describe("binary columns of FoxPro", () => {
 describe("memos", () => {
   const memoTable = (version: number, block: string) =>
     dbf([{ name: "M", type: "M", width: 10 }], [` ${block.padStart(10)}`, ` ${"".padStart(10)}`], { version });
-  it("of dBASE III end at 0x1A", async () => {
+  it("memos of dBASE III end at 0x1A", async () => {
     const dbt = Buffer.alloc(1024);
     dbt.write("a memo\x1a\x1ajunk", 512, "latin1");
     const path = writeShapefile(scratch, "memo3", { dbf: memoTable(0x83, "1"), dbt });
     expect((await readFeatures(path)).map((feature) => feature.properties.M)).toEqual(["a memo", null]);
   });
-  it("of FoxPro have their length", async () => {
+  it("memos of FoxPro have a stored length", async () => {
     const fpt = Buffer.alloc(640);
     fpt.writeUInt16BE(64, 6);
     fpt.writeUInt32BE(1, 512);
@@ -238,7 +238,7 @@ describe("memos", () => {
     const path = writeShapefile(scratch, "memofox", { dbf: memoTable(0xf5, "8"), fpt });
     expect((await readFeatures(path))[0]!.properties.M).toBe("a memo");
   });
-  it("without their file are null with a loss", async () => {
+  it("memos without their file are null with a loss", async () => {
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "memoless", { dbf: memoTable(0x83, "1") });
     expect((await readFeatures(path, {}, context)).map((feature) => feature.properties.M)).toEqual([null, null]);
@@ -255,13 +255,13 @@ describe("encodings", () => {
   };
   // "é" is E9 in Windows-1252 and C3 A9 in UTF-8; E9 is "щ" in Windows-1251 and "Θ" in code page 437.
   const e9 = Buffer.from([0x61, 0xe9, 0x62]);
-  it("come from the option before all else", async () => {
+  it("the encoding option takes precedence", async () => {
     expect(await read({ dbf: table(e9, { language: 0x03 }), cpg: "UTF-8" }, "windows-1251")).toBe("aйb");
   });
-  it("come from the .cpg before the language byte", async () => {
+  it("the .cpg takes precedence over the language byte", async () => {
     expect(await read({ dbf: table(e9, { language: 0x03 }), cpg: "1251\n" })).toBe("aйb");
   });
-  it("that the .cpg or the language byte contradicts are noted, and read as it says", async () => {
+  it("a .cpg or language byte that contradicts the text is noted, and used", async () => {
     const utf8 = Buffer.from("aéb");
     const both: Record<string, Buffer | string>[] = [
       { dbf: table(utf8), cpg: "ISO-8859-1" },
@@ -278,16 +278,16 @@ describe("encodings", () => {
     await read({ dbf: table(utf8), cpg: "ISO-8859-1" }, "utf-8", context);
     expect(context.notices.map(({ code }) => code)).not.toContain("encoding-contradicted");
   });
-  it("come from the language byte where there is no .cpg, but for 0x57", async () => {
+  it("the encoding is taken from the language byte without a .cpg, except for 0x57", async () => {
     expect(await read({ dbf: table(e9, { language: 0x01 }) })).toBe("aΘb");
     expect(await read({ dbf: table(Buffer.from("aéb"), { language: 0x57 }) })).toBe("aéb");
   });
-  it("are UTF-8 where the text is, else Windows-1252", async () => {
+  it("the encoding is UTF-8 if the text is valid UTF-8, otherwise Windows-1252", async () => {
     expect(await read({ dbf: table(Buffer.from("Łódź")) })).toBe("Łódź");
     expect(await read({ dbf: table(e9) })).toBe("aéb");
     expect(await read({ dbf: table(Buffer.from([0x80])) })).toBe("€");
   });
-  it("that nothing names and that are not UTF-8 are noted with an example", async () => {
+  it("text without a declared encoding that is not UTF-8 is noted with an example", async () => {
     // "Łódź" in Windows-1250 is A3 F3 64 9F, which Windows-1252 reads as "£ódŸ".
     const polish = Buffer.from([0xa3, 0xf3, 0x64, 0x9f]);
     const noticesOf = async (files: Record<string, Buffer | string>, encoding?: string) => {
@@ -307,24 +307,24 @@ describe("encodings", () => {
     expect(await noticesOf({ dbf: table(Buffer.from("Łódź")) })).toEqual([]);
     expect(await noticesOf({ dbf: table(Buffer.from("Lodz")) })).toEqual([]);
   });
-  it("of more than a byte a character are decoded", async () => {
+  it("multi-byte encodings are decoded", async () => {
     expect(await read({ dbf: table(Buffer.from([0x93, 0xfa, 0x96, 0x7b])), cpg: "SJIS" })).toBe("日本");
     expect(await read({ dbf: table(Buffer.from("ab", "utf16le")), cpg: "UTF-16" })).toBe("ab");
   });
-  it("that a .cpg does not name leave it aside, with a notice", async () => {
+  it("a .cpg with an unknown encoding is ignored, with a notice", async () => {
     const context = new RecordingContext();
     expect(await read({ dbf: table(e9), cpg: "<!DOCTYPE html>" }, undefined, context)).toBe("aéb");
     expect(context.notices.map((notice) => notice.code)).toContain("cpg-unknown");
   });
-  it("that the option does not name are refused", async () => {
+  it("an unknown encoding in the option is refused", async () => {
     await expect(read({ dbf: table(e9) }, "no-such-thing")).rejects.toMatchObject({ code: "option-invalid" });
   });
-  it("that cannot be right are a loss", async () => {
+  it("an impossible encoding is a loss", async () => {
     const context = new RecordingContext();
     await read({ dbf: table(e9), cpg: "UTF-8" }, undefined, context);
     expect(context.losses).toMatchObject([{ code: "text-undecodable", field: "F", count: 1 }]);
   });
-  it("leave out a character that the field's width cuts", async () => {
+  it("a character cut by the field width is left out", async () => {
     const context = new RecordingContext();
     const text = Buffer.concat([Buffer.from("Zürich"), Buffer.of(0xc3)]);
     expect(await read({ dbf: table(text), cpg: "UTF-8" }, undefined, context)).toBe("Zürich");
@@ -341,12 +341,12 @@ describe("headers", () => {
     ["padded with zeros only", { terminator: Buffer.alloc(33) }],
     ["without 0x1A", { end: Buffer.alloc(0) }],
     ["with more behind the rows", { end: Buffer.from("\x1asomething else") }],
-  ])("%s are read", async (_, options) => {
+  ])("headers %s are read", async (_, options) => {
     const path = writeShapefile(scratch, `h${stems++}`, { dbf: dbf(fields, [" abc", " def"], options) });
     expect((await readFeatures(path)).map((feature) => feature.properties)).toEqual([{ A: "abc" }, { A: "def" }]);
   });
 
-  it("of dBASE 7 have longer names and turned numbers", async () => {
+  it("headers of dBASE 7 have longer names and other byte order", async () => {
     const head = Buffer.alloc(68 + 3 * 48 + 1);
     head[0] = 0x04;
     head.writeUInt32LE(1, 4);
@@ -371,13 +371,13 @@ describe("headers", () => {
     expect((await readFeatures(path))[0]!.properties).toEqual({ a_long_name_of_a_column: "abc", i: -5, o: -2.5 });
   });
 
-  it("with text wider than 255 keep its width where the decimals are", async () => {
+  it("headers with text wider than 255 store its width in the decimals", async () => {
     const text = "x".repeat(300);
     const path = writeShapefile(scratch, "wide", { dbf: dbf([{ name: "A", type: "C", width: 300 }], [` ${text}`]) });
     expect((await readFeatures(path))[0]!.properties.A).toBe(text);
   });
 
-  it("with the same name twice get another one for the second", async () => {
+  it("a repeated field name is renamed", async () => {
     const twice = [...fields, ...fields, { name: "A_1", type: "C", width: 3 }];
     const path = writeShapefile(scratch, "twice", { dbf: dbf(twice, [" abcdefghi"]) });
     const [feature] = await readFeatures(path);
@@ -389,7 +389,7 @@ describe("headers", () => {
     ["is no table", Buffer.from("id,name\n1,a\n".repeat(10))],
     ["describes records that are too short", dbf([{ name: "A", type: "C", width: 3 }], []).fill(0, 10, 12)],
     ["is too short", Buffer.of(3, 1, 1, 1)],
-  ])("that %s are refused", async (_, bytes) => {
+  ])("headers that %s are refused", async (_, bytes) => {
     const patched = Buffer.from(bytes);
     if (patched.length > 60) patched[10] = 2;
     await expect(openAt(writeShapefile(scratch, `bad${stems++}`, { dbf: patched }))).rejects.toMatchObject({
@@ -403,7 +403,7 @@ describe("the metadata beside a Shapefile", () => {
     ["<metadata><Esri/><t>Städte</t></metadata>", "http://www.esri.com/metadata/esriprof80.html"],
     ['<MD xmlns="http://www.isotc211.org/2005/gmd">Städte</MD>', "http://www.isotc211.org/2005/gmd"],
     ["<other>Städte</other>", "undefined"],
-  ])("is a document: %s", async (text, standard) => {
+  ])("the metadata beside a Shapefile are a document: %s", async (text, standard) => {
     const path = writeShapefile(scratch, `meta${stems++}`, shapefile([point(1, 1)]));
     writeFileSync(`${path}.xml`, `\uFEFF${text}`);
     await using dataset = await openAt(path);
@@ -412,7 +412,7 @@ describe("the metadata beside a Shapefile", () => {
     });
   });
 
-  it("goes to a GeoPackage, and is lost elsewhere", async () => {
+  it("the metadata beside a Shapefile go to a GeoPackage, and are lost in other formats", async () => {
     const path = writeShapefile(scratch, "towns", shapefile([point(1, 1)]));
     writeFileSync(`${path}.xml`, "<metadata/>");
     const kept = await convertFile(path, scratch.path("towns.gpkg"));
@@ -428,7 +428,7 @@ describe("rows", () => {
   const fields = [{ name: "A", type: "C", width: 1 }];
   const points = shapefile([point(1, 1), point(2, 2), point(3, 3)]);
 
-  it("that are deleted skip their shape, and later ones keep their numbers", async () => {
+  it("deleted rows skip their shape, and later ones keep their numbers", async () => {
     const path = writeShapefile(scratch, "deleted", { ...points, dbf: dbf(fields, [" a", "*b", " c"]) });
     const context = new RecordingContext();
     await using dataset = await openAt(path, {}, context);
@@ -446,7 +446,7 @@ describe("rows", () => {
     expect(context.notices).toMatchObject([{ code: "records-deleted", count: 1 }]);
   });
 
-  it("that are deleted are read where it is asked for", async () => {
+  it("deleted rows are read on request", async () => {
     const path = writeShapefile(scratch, "undeleted", { ...points, dbf: dbf(fields, [" a", "*b", " c"]) });
     expect((await readFeatures(path, { deleted: true })).map((feature) => feature.properties.A)).toEqual([
       "a",
@@ -455,7 +455,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("have their number in a field where it is asked for", async () => {
+  it("row numbers are written to a field on request", async () => {
     const path = writeShapefile(scratch, "fid", { ...points, dbf: dbf(fields, [" a", "*b", " c"]) });
     expect((await readFeatures(path, { fid: "fid" })).map((feature) => feature.properties)).toEqual([
       { A: "a", fid: 0 },
@@ -463,7 +463,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("that are fewer than the shapes leave attributes null, with a notice", async () => {
+  it("missing rows leave the attributes of shapes null, with a notice", async () => {
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "fewer", { ...points, dbf: dbf(fields, [" a"]) });
     const features = await readFeatures(path, {}, context);
@@ -472,7 +472,7 @@ describe("rows", () => {
     expect(context.notices).toMatchObject([{ code: "shapes-without-row", count: 2 }]);
   });
 
-  it("that are more than the shapes have no geometry, with a notice", async () => {
+  it("rows without shapes have no geometry, with a notice", async () => {
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "more", {
       ...shapefile([nullShape, point(2, 2)]),
@@ -484,7 +484,7 @@ describe("rows", () => {
     expect(context.notices).toMatchObject([{ code: "rows-without-shape", count: 2 }]);
   });
 
-  it("of a table alone have no geometry; of a .dbf beside a .shp they have", async () => {
+  it("rows of a table alone have no geometry; those of a .dbf beside a .shp do", async () => {
     const alone = writeShapefile(scratch, "alone", { dbf: dbf(fields, [" a"]) });
     await using dataset = await openAt(alone);
     expect(dataset.layers[0]).toMatchObject({ name: "alone", geometryTypes: [], featureCount: 1, extent: null });

@@ -35,7 +35,7 @@ const corners = (ring: readonly number[][]) =>
     .sort();
 
 describe("shapes", () => {
-  it("become points, null geometries and nothing more in their order", async () => {
+  it("shapes become points and null geometries in their order", async () => {
     const path = writeShapefile(scratch, "points", shapefile([point(1, 2), nullShape, point(-3.5, 4e10)]));
     expect(await geometries(path)).toEqual([
       { type: "Point", coordinates: [1, 2] },
@@ -44,7 +44,7 @@ describe("shapes", () => {
     ]);
   });
 
-  it("of one part are LineStrings and Polygons, of several Multi*", async () => {
+  it("shapes of one part are LineStrings and Polygons, of several Multi*", async () => {
     const path = writeShapefile(
       scratch,
       "lines",
@@ -64,12 +64,12 @@ describe("shapes", () => {
     ]);
   });
 
-  it("of several types in one file are all read", async () => {
+  it("shapes of several types in one file are all read", async () => {
     const path = writeShapefile(scratch, "mixed", shapefile([point(1, 1), polyShape(3, [[0, 0, 1, 1]])]));
     expect((await geometries(path)).map((geometry) => geometry?.type)).toEqual(["Point", "LineString"]);
   });
 
-  it("keep Z, and M of no data is NaN", async () => {
+  it("shapes keep Z, and M of no data is NaN", async () => {
     const content = polyShape(
       13,
       [[0, 0, 1, 1]],
@@ -83,7 +83,7 @@ describe("shapes", () => {
     expect(batch!.featureAt(0).geometry).toEqual({ type: "LineString", coordinates: [[0, 0, 5], [1, 1, 6]] }); // biome-ignore format: pairs
   });
 
-  it("may leave the M block away, or have no measure at all", async () => {
+  it("shapes may omit the M block, or have no measures", async () => {
     const path = writeShapefile(
       scratch,
       "no-m",
@@ -98,7 +98,7 @@ describe("shapes", () => {
     expect([...batch!.geometry.z!]).toEqual([5, 6, Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  it("of points have Z and M behind x and y", async () => {
+  it("shapes of points have Z and M behind x and y", async () => {
     const path = writeShapefile(
       scratch,
       "point-zm",
@@ -113,7 +113,7 @@ describe("shapes", () => {
     expect([...batch!.geometry.m!]).toEqual([4, Number.NaN, 9]);
   });
 
-  it("of many points are MultiPoints, with Z and M too", async () => {
+  it("shapes of many points are MultiPoints, with Z and M too", async () => {
     const head = (type: number) => Buffer.concat([ints(type), doubles(0, 0, 1, 1), ints(2), doubles(0, 0, 1, 1)]);
     const z = Buffer.concat([head(18), doubles(8, 9, 8, 9, 2, 3, 2, 3)]);
     const path = writeShapefile(
@@ -166,7 +166,7 @@ describe("rings", () => {
     { name: "a hole that touches its shell at a corner", rings: [cw(0, 0, 10), ccw(0, 0, 3)] },
     { name: "a lone shell and a shell with a hole elsewhere", rings: [cw(50, 50, 1), cw(0, 0, 10), ccw(1, 1, 1)] },
   ];
-  it.each(cases)("$name: as ogr2ogr reads them", async ({ name, rings }) => {
+  it.each(cases)("rings of $name are read as by ogr2ogr", async ({ name, rings }) => {
     const stem = name.replace(/\W/g, "-");
     const path = writeShapefile(scratch, stem, {
       ...shapefile([polyShape(5, rings)]),
@@ -176,7 +176,7 @@ describe("rings", () => {
     expect(normal(ours)).toEqual(normal(ogrFeatures(path)[0]!.geometry));
   });
 
-  it("belong to the smallest shell around them where boxes alone do not tell", async () => {
+  it("rings belong to the smallest shell around them if bounding boxes are not sufficient", async () => {
     // A U-shaped shell, whose box holds a square shell with a hole in its opening.
     const u = [0, 0, 0, 10, 2, 10, 2, 2, 8, 2, 8, 10, 10, 10, 10, 0, 0, 0];
     const path = writeShapefile(scratch, "u", shapefile([polyShape(5, [u, cw(3, 4, 4), ccw(4, 5, 1)])]));
@@ -187,7 +187,7 @@ describe("rings", () => {
     });
   });
 
-  it("of the wrong direction are matched by containment, where ogr2ogr makes overlaps or holes outside", async () => {
+  it("rings of the wrong direction are matched by containment, where ogr2ogr makes overlaps or holes outside", async () => {
     const context = new RecordingContext();
     const nested = polyShape(5, [ccw(2, 2, 2), ccw(0, 0, 10)]);
     const beside = polyShape(5, [cw(0, 0, 10), ccw(20, 20, 2)]);
@@ -199,7 +199,7 @@ describe("rings", () => {
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-direction", count: 2 }));
   });
 
-  it("of which all have the wrong direction are a shell and its holes", async () => {
+  it("a shell and its holes are recognized if all have the wrong direction", async () => {
     const context = new RecordingContext();
     const lake = polyShape(5, [ccw(0, 0, 10), cw(2, 2, 2)]);
     const holeFirst = polyShape(5, [cw(2, 2, 2), ccw(0, 0, 10)]);
@@ -221,7 +221,7 @@ describe("rings", () => {
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-direction", count: 5 }));
   });
 
-  it("that touch themselves at a vertex become a ring for each loop, of the same area", async () => {
+  it("rings that touch themselves at a vertex become a ring for each loop, of the same area", async () => {
     const context = new RecordingContext();
     // From the middle of the lower side a loop goes inwards: its two lower corners are the same point.
     const bay = polyShape(5, [[0, 0, 0, 10, 10, 10, 10, 0, 5, 0, 7, 4, 3, 4, 5, 0, 0, 0]]);
@@ -247,7 +247,7 @@ describe("rings", () => {
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "ring-split", count: 2 }));
   });
 
-  it("that cross themselves at a vertex, or have one vertex twice in a row, stay as they are", async () => {
+  it("rings that cross themselves at a vertex, or repeat a vertex, are unchanged", async () => {
     const context = new RecordingContext();
     const bow = [0, 0, 2, 2, 4, 4, 4, 0, 2, 2, 0, 4, 0, 0];
     const doubled = [0, 0, 0, 4, 0, 4, 4, 4, 4, 0, 2, 0, 0, 0];
@@ -259,7 +259,7 @@ describe("rings", () => {
     expect(context.notices.map(({ code }) => code)).not.toContain("ring-split");
   });
 
-  it("behind points that belong to no part are read, with a notice about those points", async () => {
+  it("rings after points that belong to no part are read, with a notice about those points", async () => {
     const context = new RecordingContext();
     const partAt = (type: number, start: number, points: readonly number[]) => {
       const shape = polyShape(type, [points]);
@@ -278,7 +278,7 @@ describe("rings", () => {
     expect(context.notices).toContainEqual(expect.objectContaining({ code: "points-outside-parts", count: 3 }));
   });
 
-  it("that are not closed are closed", async () => {
+  it("open rings are closed", async () => {
     const context = new RecordingContext();
     const path = writeShapefile(
       scratch,
@@ -291,7 +291,7 @@ describe("rings", () => {
     expect(context.notices.map((notice) => notice.code)).toContain("ring-closed");
   });
 
-  it("keep their Z when holes are put behind their shells", async () => {
+  it("rings keep their Z when holes are placed after their shells", async () => {
     const heights = Array.from({ length: 10 }, (_, i) => 100 + i);
     const content = polyShape(15, [ccw(2, 2, 2), cw(0, 0, 10)], doubles(100, 109, ...heights));
     const [geometry] = await geometries(writeShapefile(scratch, "ring-z", shapefile([content])));
@@ -309,7 +309,7 @@ describe("a MultiPatch", () => {
     const starts = 44 + 4 * parts.length;
     return Buffer.concat([plain.subarray(0, starts), ints(...types), plain.subarray(starts), doubles(0, 9, ...z)]);
   };
-  it("becomes a MultiPolygon of its triangles and rings", async () => {
+  it("a MultiPatch becomes a MultiPolygon of its triangles and rings", async () => {
     const context = new RecordingContext();
     const strip = [0, 0, 1, 0, 0, 1, 1, 1];
     const fan = [5, 5, 6, 5, 6, 6];
@@ -335,8 +335,8 @@ describe("a MultiPatch", () => {
   });
 });
 
-describe("what the headers say", () => {
-  it("provides name, types, extent and count without reading shapes", async () => {
+describe("headers", () => {
+  it("headers provide name, types, extent and count without reading shapes", async () => {
     const files = shapefile([point(1, 2), point(3, 4)], { box: [1, 2, 3, 4] });
     await using dataset = await openAt(writeShapefile(scratch, "facts", files));
     const { name, geometryTypes, extent, featureCount, fields, crs } = dataset.layers[0]!;
@@ -350,7 +350,7 @@ describe("what the headers say", () => {
     });
   });
 
-  it("says no extent for a file without records", async () => {
+  it("a file without records has no extent", async () => {
     await using dataset = await openAt(writeShapefile(scratch, "none", { shp: shpHeader(100, 5, [0, 0, 0, 0]) }));
     expect(dataset.layers[0]!.extent).toBeNull();
     expect(dataset.layers[0]!.geometryTypes).toEqual(["Polygon", "MultiPolygon"]);

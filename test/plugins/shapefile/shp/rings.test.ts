@@ -51,7 +51,7 @@ const normal = (coordinates: readonly (readonly number[][][])[]) =>
     })
     .sort();
 
-it("keep their shells and holes through a file, for us as for ogr2ogr", async () => {
+it("rings keep their shells and holes through a file, in geoferry and ogr2ogr", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(multipolygon, { minLength: 1, maxLength: 6 }), async (all) => {
       const features = all.map(
@@ -74,7 +74,7 @@ it("keep their shells and holes through a file, for us as for ogr2ogr", async ()
   );
 });
 
-it("of any order find their owners", () => {
+it("rings of any order are assigned to their shells", () => {
   fc.assert(
     fc.property(multipolygon, fc.infiniteStream(fc.nat()), (coordinates, order) => {
       const rings = coordinates.flatMap((polygon, p) => polygon.map((ring, r) => ({ ring, owner: p, shell: r === 0 })));
@@ -146,7 +146,7 @@ const uglyRing = fc
     return turned ? ring.reverse() : ring;
   });
 
-it("of any ugliness are matched as when each is held against every other", () => {
+it("irregular rings are matched as by comparing each pair", () => {
   fc.assert(
     fc.property(fc.array(uglyRing, { minLength: 2, maxLength: 120 }), (all) => {
       const rings = packed([...all, ...all.slice(0, 3)]);
@@ -159,7 +159,7 @@ it("of any ugliness are matched as when each is held against every other", () =>
   );
 });
 
-it("beside a shell, in a corner that its box has and it has not, are no holes of it", () => {
+it("rings beside a shell, in a corner of its bounding box outside of it, are not its holes", () => {
   const corner = [
     [0, 0],
     [0, 10],
@@ -173,7 +173,7 @@ it("beside a shell, in a corner that its box has and it has not, are no holes of
   expect(assignRings(rings)).toEqual({ owners: Int32Array.of(0, 1, 2), turned: 1 });
 });
 
-it("are matched as ogr2ogr does: islands in lakes in islands, in any order, hundreds of them", async () => {
+it("rings are matched as by ogr2ogr: islands in lakes in islands, in any order, hundreds of them", async () => {
   const side = 20;
   const polygons: number[][][][] = [];
   for (let i = 0; i < side * side; i++) {
