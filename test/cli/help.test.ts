@@ -91,7 +91,7 @@ describe("color", () => {
     expect(styles(help("--help", plain))).toEqual([]);
     expect(styles(help("--help --color always", plain))).toContain("\u001b[1m");
     expect(geoferry(["convert", "--color=always"], { env: plain }).stderr).toContain(
-      "\u001b[31mgeoferry:\u001b[0m convert of",
+      "\u001b[31mgeoferry:\u001b[0m convert needs",
     );
     const { stderr } = geoferry(["convert", `${samples}/parks.geojson`, "-", "--to", "csv", "--color", "always"], {
       env: plain,

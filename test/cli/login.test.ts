@@ -58,7 +58,7 @@ describe("login", () => {
     expect(done).toEqual({
       status: 0,
       stdout: "",
-      stderr: `${url}: the credentials are right, and kept as profile default in ${file}\n`,
+      stderr: `${url}: the credentials are valid; saved as profile default in ${file}\n`,
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(join(file, "..")).mode & 0o777).toBe(0o700);

@@ -160,7 +160,7 @@ test("who has more fields than a Shapefile holds is not sent to a GeoPackage, wh
   writeFileSync(scratch.path("wide.csv"), `lon,lat,${names.join(",")}\n1,2,${names.map(() => "x").join(",")}\n`);
   const { status, stderr } = geoferry(["convert", "wide.csv", "wide.shp"], { cwd: scratch.folder });
   expect(status).toBe(4);
-  expect(stderr).toContain("there are 2500; choose some with --select, or write GeoJSON or CSV");
+  expect(stderr).toContain("the layer has 2500; choose some with --select, or write GeoJSON or CSV");
 });
 
 test("a name that begins with a dash is a file's behind ./", () => {

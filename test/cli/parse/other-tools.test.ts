@@ -120,7 +120,7 @@ test.each([
     ["convert", "a.shp", "b.csv", "--layer", "--to", "csv"],
     "--layer has no value; add one, or remove the flag; see geoferry convert --help",
   ],
-  [["formats", "csv", "shp"], 'formats takes one NAME, but "shp" was also given; see geoferry formats --help'],
+  [["formats", "csv", "shp"], 'formats takes one FORMAT, but "shp" was also given; see geoferry formats --help'],
   [["whoami", "me"], 'whoami takes no arguments, but "me" was also given; see geoferry whoami --help'],
 ] as const)("%j", (line, message) => {
   expect(explain(line)).toBe(message);
