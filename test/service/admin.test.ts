@@ -210,7 +210,7 @@ describe("the password prompt of geoferry admin", { skip: !hasProgram("python3")
 
   test("asks for the password twice and does not echo it", () => {
     const [first, again] = ["Password: ", "Repeat the password: "];
-    const refused = ["geoferry: the two passwords are not the same; nothing was changed"];
+    const refused = ["geoferry: the passwords do not match; nothing was changed"];
     expect(type("three words and 4\r|three words and 5\r")).toEqual({ seen: [first, again, ...refused], status: 2 });
     expect(type("three words and 4\r|three words and 4\r")).toEqual({
       seen: [first, again, `${data}: created account ada@example.org`],

@@ -163,7 +163,7 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
     certify("later");
     const day = 86_400_000;
     expect(() => readCertificate({ cert, key }, Date.now() - day)).toThrow("it is not valid before");
-    expect(() => readCertificate({ cert, key }, Date.now() + 10 * day)).toThrow("it was valid until");
+    expect(() => readCertificate({ cert, key }, Date.now() + 10 * day)).toThrow("it expired on");
     expect(readCertificate({ cert, key }, Date.now())).toMatchObject({ minVersion: "TLSv1.2" });
   });
 
