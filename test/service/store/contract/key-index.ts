@@ -69,7 +69,7 @@ export function describeKeyIndex(open: OpenStore, openWithBackgroundIndexing: Op
       const update = byRef(map, "update", "r499");
       await expect(store.write(update)).rejects.toMatchObject({
         ...rejectedProblem,
-        message: expect.stringMatching(/read \(\d+ %\)/),
+        message: expect.stringMatching(/being indexed \(\d+ %\)/),
       });
       // Features written between batches are stored at once, and found.
       await writeOrFail(
