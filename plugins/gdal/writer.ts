@@ -1,10 +1,12 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { quoteForShell } from "../../src/errors/shell-quote.js";
 import { type Field, typesIn } from "../../src/model/index.js";
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
 import {
   emptyGeometryDrivers,
   fifteenDigitDrivers,
+  firstDateByDriver,
   noTimeZoneDrivers,
   tableDrivers,
   uniformDimensionDrivers,
@@ -135,6 +137,12 @@ class GdalAssembler implements Assembler<RowChunk> {
       if (long > 0) context.reportLoss("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
       if (fractions > 0 && wholeSecondDrivers.has(facts.name)) {
         context.reportLoss("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
+      }
+      const early = counts.earlyDates[f]!;
+      if (early > 0) {
+        const option = `--cast ${quoteForShell(`${name}=text`)}`;
+        const example = `${facts.label} has no dates before ${firstDateByDriver[facts.name]}, so they became null; ${option} keeps them as text`;
+        context.reportLoss("date-before-1900", name, example, early);
       }
       // GDAL's times have milliseconds.
       if (counts.subMillisecond[f]! > 0 && !wholeSecondDrivers.has(facts.name)) {
@@ -276,6 +284,7 @@ const driverTraits = (driver: string): DriverTraits => ({
   hasOneDimension: uniformDimensionDrivers.has(driver),
   keepsEmpty: emptyGeometryDrivers.has(driver),
   hasFifteenDigits: fifteenDigitDrivers.has(driver),
+  firstDate: firstDateByDriver[driver] ?? null,
 });
 
 /** Converts a layer for drivers of tables, and reports that its CRS is not declared. */

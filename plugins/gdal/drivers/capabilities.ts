@@ -36,6 +36,11 @@ export const fifteenDigitDrivers = new Set(["ESRI Shapefile", "GML", "OGR_GMT", 
 export const emptyGeometryDrivers = new Set(["GPKG", "SQLite", "CSV"]);
 /** Drivers without time zones. */
 export const noTimeZoneDrivers = new Set(["MapInfo File", "XLSX", "ODS", "OGR_GMT", "VDV"]);
+/**
+ * First date of drivers that write earlier ones wrong. Excel counts a 1900-02-29 that did not exist, and GDAL rounds
+ * dates before 1899-12-30 to the next day.
+ */
+export const firstDateByDriver: Readonly<Record<string, string>> = { XLSX: "1900-03-01" };
 /** Drivers with times in UTC only. */
 export const utcOnlyDrivers = new Set(["OpenFileGDB", "FileGDB"]);
 /** Drivers that drop fractions of seconds. */

@@ -34,6 +34,8 @@ export interface RowChunk {
   readonly longNumbers: readonly number[];
   /** By field: times with more than milliseconds. */
   readonly subMillisecond: readonly number[];
+  /** By field: dates before the first date of the driver, which became null. */
+  readonly earlyDates: readonly number[];
   /** Ids of the features that have one. */
   readonly ids: BigInt64Array<ArrayBuffer>;
 }
@@ -104,12 +106,31 @@ function sumValues(column: Column | undefined): number {
 /** Counts times whose text matches the pattern. */
 function countTimes(pattern: RegExp, column: Column | undefined): number {
   if (column?.type !== "datetime" && column?.type !== "time") return 0;
-  const { offsets, bytes } = column;
+  const { offsets, bytes, presence } = column;
   let count = 0;
-  for (let row = 0; row + 1 < offsets.length; row++) {
+  for (let row = 0; row < presence.length; row++) {
+    if (presence[row] !== Presence.value) continue;
     if (pattern.test(decodeUtf8(bytes, offsets[row]!, offsets[row + 1]!))) count++;
   }
   return count;
+}
+
+/** Makes dates and datetimes before `firstDate` null; `count` is their number. */
+function dropEarlyDates(column: Column | undefined, firstDate: string | null): { column?: Column; count: number } {
+  if (!column) return { count: 0 };
+  if (firstDate === null || (column.type !== "date" && column.type !== "datetime")) return { column, count: 0 };
+  const { offsets, bytes } = column;
+  const presence = column.presence.slice();
+  let count = 0;
+  for (let row = 0; row < presence.length; row++) {
+    if (presence[row] !== Presence.value) continue;
+    const text = decodeUtf8(bytes, offsets[row]!, Math.min(offsets[row]! + firstDate.length, offsets[row + 1]!));
+    // "+" begins years beyond 9999; it and "-" sort before digits.
+    if (text.startsWith("+") || text >= firstDate) continue;
+    presence[row] = Presence.null;
+    count++;
+  }
+  return { column: count > 0 ? { ...column, presence } : column, count };
 }
 
 const zonedPattern = /T.*(Z|[+-]\d\d:\d\d)$/;
@@ -133,6 +154,8 @@ export interface DriverTraits {
   /** Whether empty geometries stay empty instead of becoming null. */
   readonly keepsEmpty: boolean;
   readonly hasFifteenDigits: boolean;
+  /** First date that the driver writes correctly, as YYYY-MM-DD; null if there is none. */
+  readonly firstDate: string | null;
 }
 
 /** Order of the columns. */
@@ -155,7 +178,8 @@ export class RowEncoder implements Encoder<RowChunk> {
   encode(batch: Batch): RowChunk {
     const { writer, wkb } = this;
     const byName = new Map(batch.fields.map((field, f) => [field.name, batch.columns[f]!]));
-    const columns = (this.layer.fields ?? []).map(({ name }) => byName.get(name));
+    const dated = (this.layer.fields ?? []).map(({ name }) => dropEarlyDates(byName.get(name), this.traits.firstDate));
+    const columns = dated.map(({ column }) => column);
     const puts = columns.map((column) => column && createValueWriter(column));
     const { geometry, ids } = batch;
     let empty = 0;
@@ -196,6 +220,7 @@ export class RowEncoder implements Encoder<RowChunk> {
       fractions: columns.map((column) => countTimes(fractionPattern, column)),
       longNumbers: columns.map((column) => (this.traits.hasFifteenDigits ? countLongNumbers(column) : 0)),
       subMillisecond: columns.map((column) => countTimes(subMillisecondPattern, column)),
+      earlyDates: dated.map(({ count }) => count),
       ids: given.slice(0, count),
     };
   }

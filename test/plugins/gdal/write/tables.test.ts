@@ -88,7 +88,10 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     );
     const output = join(scratch.folder, "long.xlsx");
     const { status, stderr } = geoferry(["convert", source, output]);
-    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("32767 characters") });
+    expect({ status, stderr }).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("more than the 32767 of a cell"),
+    });
     expect(rowsOf(output)).toEqual(["wkt,name", ",a"]);
   });
 
@@ -96,5 +99,29 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     const source = input("strict.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
     const { status } = geoferry(["convert", source, join(scratch.folder, "strict.xlsx"), "--strict"]);
     expect(status).toBe(4);
+  });
+
+  // Days from 1899-12-30, in which Excel counts 1900-02-29: the OOXML standard has no dates before 1900.
+  const dates = "id,d,t\n1,1872-03-01,1900-02-28T23:30:00Z\n2,1900-02-28,1900-03-01T00:00:00Z\n3,1900-03-01,\n";
+
+  test("dates before March 1900 are null in a workbook of Excel, and their number is a loss", () => {
+    const source = input("old.csv", dates);
+    const output = join(scratch.folder, "old.xlsx");
+    const { status, stderr } = geoferry(["convert", source, output]);
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("date-before-1900") });
+    expect(rowsOf(output)).toEqual(["id,d,t", '"1",,', '"2",,1900/03/01 00:00:00', '"3",1900/03/01,']);
+    expect(stderr).toMatch(/lost date-before-1900 of d \(2 times\)/);
+    expect(stderr).toContain("--cast d=text");
+  });
+
+  test("the advised cast keeps them as text, and OpenDocument keeps them as dates", () => {
+    const source = input("kept.csv", dates);
+    const output = join(scratch.folder, "kept.xlsx");
+    const { stderr } = geoferry(["convert", source, output, "--cast", "d=text", "--cast", "t=text"]);
+    expect(stderr).not.toContain("date-before-1900");
+    expect(rowsOf(output)[1]).toBe('"1",1872-03-01,1900-02-28T23:30:00Z');
+    const open = join(scratch.folder, "kept.ods");
+    expect(geoferry(["convert", source, open]).stderr).not.toContain("date-before-1900");
+    expect(rowsOf(open)[1]).toBe('"1",1872/03/01,1900/02/28 23:30:00');
   });
 });
