@@ -3,6 +3,7 @@ import { ambiguityNotices, strayQuoteMessage, twoDigitYearNotices } from "../col
 import { type ColumnFormat, type FormatRules, textColumnFormat } from "../columns/column-format.js";
 import { type CsvtColumnType, parseCsvt } from "../columns/csvt.js";
 import { collectSamples } from "../columns/samples.js";
+import { outlierNotices } from "../columns/text-outliers.js";
 import { detectSrid, readPrj, readSiblingText, resolveCrs } from "../geometry/crs.js";
 import {
   addLetterO,
@@ -168,6 +169,11 @@ async function planAtEncoding(
   const forms = names.map((_, c) => formOf(c));
   notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
+  // If only some rows were scanned, the others are unknown.
+  if (splits && options.types !== "text") {
+    const outliers = names.flatMap((name, c) => (kept(c) && !declared[c] ? (scan.outlierOf(c, name) ?? []) : []));
+    notices.push(...outlierNotices(outliers));
+  }
   const { strays } = scan;
   // If only some rows were scanned, the reader counts them.
   if (splits && strays.count > 0) {

@@ -11,6 +11,7 @@ import {
   NotationFlag,
   textColumnFormat,
 } from "../columns/column-format.js";
+import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
 import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
 import {
   type BlockEnd,
@@ -41,6 +42,7 @@ export interface TableScanState {
   readonly isUtf8: boolean;
   readonly geometry: GeometryScanState | null;
   readonly strays: StrayQuotes;
+  readonly outliers: TextOutliersState;
 }
 
 /** Records with a quote inside a cell that is neither doubled nor at its end. */
@@ -61,6 +63,7 @@ export class TableScan {
   /** Text columns, for which only the sizes are measured. */
   private settled: number[] = [];
   readonly sizes: CellSizes;
+  private readonly outliers: TextOutliers;
   /** Rows, without those that have too many cells. */
   rows = 0;
   /** Lines read after those before the first record. */
@@ -92,6 +95,7 @@ export class TableScan {
     this.sorts = new Uint32Array(columns);
     this.unquoted = new Uint8Array(columns);
     this.sizes = new CellSizes(columns);
+    this.outliers = new TextOutliers(columns);
     this.active = [...new Array(columns).keys()];
     this.headerPassed = !dialect.header;
   }
@@ -99,7 +103,7 @@ export class TableScan {
   get state(): TableScanState {
     const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
     const found = { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
-    return { ...found, geometry: geometry?.state ?? null };
+    return { ...found, outliers: this.outliers.state, geometry: geometry?.state ?? null };
   }
 
   /** Merges the state of another scan of the records that follow. */
@@ -111,6 +115,7 @@ export class TableScan {
     this.sizes.add(behind.sizes);
     this.rows += behind.rows;
     if (behind.strays.count > 0) this.stray(behind.strays.count, behind.strays.line);
+    this.outliers.add(behind.outliers, this.lines);
     this.lines += behind.lines;
     this.headerPassed = true;
     this.plainNames ||= behind.plainNames;
@@ -131,6 +136,7 @@ export class TableScan {
    */
   async run(blocks: TextBlockReader, range: ScanRange, verify: boolean): Promise<{ splits: CsvSplit[]; end: number }> {
     const splits: CsvSplit[] = [];
+    this.outliers.beginPart();
     const scanner = new RecordScanner(this.dialect.delimiter);
     for await (const split of splitRecordBlocks(blocks, this.source, range, this.visitor(scanner, verify))) {
       splits.push(split);
@@ -202,7 +208,8 @@ export class TableScan {
     this.rows++;
     if (this.rows >= this.rowsWanted) this.hasStopped = true;
     this.geometry?.look(bytes, scanner);
-    const { active, settled, sorts, unquoted, sizes } = this;
+    const { active, settled, sorts, unquoted, sizes, outliers } = this;
+    const { values } = outliers;
     const { texts, typed } = sizes;
     const { decimal } = this.dialect;
     let found = false;
@@ -222,9 +229,12 @@ export class TableScan {
         sort = NotationFlag.three;
       if (mark === CellMark.plain && sort !== CellTypeFlag.blank) unquoted[c] = 1;
       sorts[c]! |= sort;
+      if (sort !== CellTypeFlag.blank) values[c]!++;
       if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
-      if (sort === CellTypeFlag.text) found = true;
-      else if (to - from > typed[c]! || (sort & resizedFlags) !== 0 || sort === CellTypeFlag.blank)
+      if (sort === CellTypeFlag.text) {
+        outliers.addText(c, bytes, from, to, this.lines + line);
+        if (outliers.isClosed(c)) found = true;
+      } else if (to - from > typed[c]! || (sort & resizedFlags) !== 0 || sort === CellTypeFlag.blank)
         sizes.addTyped(c, sort, bytes, from, to);
     }
     for (let k = 0; k < settled.length; k++) {
@@ -239,7 +249,7 @@ export class TableScan {
 
   /** Moves columns that are now known to be text to those of which only the sizes are measured. */
   private settle(): void {
-    const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0;
+    const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0 && this.outliers.isClosed(c);
     this.settled.push(...this.active.filter(isText));
     this.active = this.active.filter((c) => !isText(c));
   }
@@ -258,6 +268,20 @@ export class TableScan {
     if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
     if (form.type === "text" && form.doubt === null) return form;
     return this.quotesText ? textColumnFormat : form;
+  }
+
+  /** A column that is text only because of a few cells; null for other columns. */
+  outlierOf(column: number, name: string): OutlierColumn | null {
+    const found = this.outliers.of(column);
+    if (!found || (this.unquoted[column] === 0 && this.quotesText)) return null;
+    const sorts = this.sorts[column]! & ~CellTypeFlag.text;
+    const { decimal, lines, rules } = this.dialect;
+    const { type, numbers } = this.plainFormOf(sorts, rules);
+    if (type === "text") return null;
+    const isCastable =
+      numbers === null && (sorts & NotationFlag.otherTemporal) === 0 && (type !== "double" || decimal === pointByte);
+    const first = { ...found.first, line: lines + found.first.line };
+    return { ...found, name, type, isCastable, first };
   }
 
   /** By the flags alone; cached for columns with the same flags. */
