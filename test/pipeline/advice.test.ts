@@ -170,3 +170,12 @@ describe("dates with two-digit years", () => {
     expect(notices.filter(({ code }) => code === "date-ambiguous")).toEqual([]);
   });
 });
+
+test("the advised grid covers the position, not another part of the country", async () => {
+  // In Missouri: EPSG:1711, NAD83 to WGS 84 (15), with the grid of that state (mohpgn).
+  const input = file("missouri.geojson", JSON.stringify({ type: "FeatureCollection", features: [feature(-93, 38.5)] }));
+  const { notices } = await convertFile(input, scratch.path("missouri.gpkg"), { targetCrs: "ESRI:102003" });
+  const [{ example } = { example: "" }] = notices.filter(({ code }) => code === "crs-operation");
+  expect(example).toContain("geoferry grids get us_noaa_mohpgn.tif");
+  expect(example).not.toContain("more operations");
+});

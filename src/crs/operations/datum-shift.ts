@@ -18,7 +18,7 @@ export type DatumShift = (xy: Float64Array, z: Float64Array | null, from: number
  * Builds the shift between the datums, which chooses a transformation for each position if they have limited areas; null if
  * coordinates do not change.
  * @param tally counts the positions by transformation, those without one, and those outside the area of their
- *   transformation (not for grids, which define their own area). A transformation that is used everywhere is not counted.
+ *   transformation (not for grids, which define their own area). A transformation that is used everywhere is not counted here.
  * @throws grid-invalid
  */
 export async function buildDatumShift(

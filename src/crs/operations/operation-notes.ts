@@ -129,7 +129,8 @@ function accuracyNotes(operation: Operation, uses: readonly TransformationUse[])
   const counted = uses.flatMap((use) =>
     use.transformationIndex === null ? [] : [{ transformation: transformations[use.transformationIndex]!, use }],
   );
-  const all = ignoresArea ? transformations.map((transformation) => ({ transformation, use: null })) : counted;
+  const isUncounted = ignoresArea && counted.length === 0;
+  const all = isUncounted ? transformations.map((transformation) => ({ transformation, use: null })) : counted;
   return all
     .filter(({ transformation }) => exceedsStrictLimit(transformation))
     .map(({ transformation, use }) => {

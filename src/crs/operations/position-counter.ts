@@ -42,6 +42,12 @@ export class PositionCounter {
     if (y > entries[at + northField]!) entries[at + northField] = y;
   }
 
+  /** Counts the positions before `count` for a transformation, without invalid ones. */
+  addAll(transformation: number, positions: Positions, count: number): void {
+    for (let i = 0; i < count; i++)
+      if (!Number.isNaN(positions[2 * i]! + positions[2 * i + 1]!)) this.add(transformation, positions, i);
+  }
+
   /** Counts position `i` as not transformable. Invalid positions are not counted. */
   addUnserved(positions: Positions, i: number): void {
     if (!Number.isNaN(positions[2 * i]! + positions[2 * i + 1]!)) this.add(this.transformationCount, positions, i);

@@ -34,12 +34,22 @@ export async function buildTransform(
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
   const move = await buildDatumShift(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
+  // A transformation that is used everywhere is counted only for the advice of better ones.
+  const isCounted = operation.transformations.length === 1 && operation.ignoresArea && operation.better.length > 0;
   // Between geographic systems with the same datum, at most the unit changes.
   if (!move && !source.projection && !target.projection && isSameFrame(source.geodetic!, target.geodetic!))
-    return () => 0;
+    return (xy) => {
+      if (!isCounted) return 0;
+      // A copy, since a conversion to radians and back changes the last digits.
+      const angles = xy.slice();
+      enter(angles, xy.length >>> 1);
+      tally.addAll(0, angles, xy.length >>> 1);
+      return 0;
+    };
   return (xy, z) => {
     const count = xy.length >>> 1;
     enter(xy, count);
+    if (isCounted) tally.addAll(0, xy, count);
     move?.(xy, z, 0, count);
     leave(xy, count);
     return markFailures(xy, count);
