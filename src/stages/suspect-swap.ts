@@ -25,6 +25,9 @@ function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
 export const extentsOverlap = (a: Extent, b: Extent): boolean =>
   a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
+/** A latitude this little beyond a pole was rounded or computed; it is no longitude. */
+export const poleOvershootDegrees = 0.01;
+
 const wgs84Extent: Extent = [-180, -90, 180, 90];
 
 /**
@@ -36,7 +39,8 @@ export function suspectSwap({ extent }: CoordinateCoverage, hints: SwapHints = {
   if (!extent) return null;
   const exchanged: Extent = [extent[1], extent[0], extent[3], extent[2]];
   if (!isExtentWithin(exchanged, wgs84Extent)) return null;
-  if (extent[1] < -90 || extent[3] > 90) return "sure";
+  const limit = 90 + poleOvershootDegrees;
+  if (extent[1] < -limit || extent[3] > limit) return "sure";
   const { areaOfUse, existingExtent } = hints;
   if (areaOfUse) {
     const used = splitAtAntimeridian(areaOfUse);

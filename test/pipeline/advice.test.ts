@@ -5,7 +5,7 @@ import { ZipFile } from "yazl";
 import { convertMany } from "../../src/pipeline/convert-many.js";
 import { describeSkippedRange } from "../../src/pipeline/report.js";
 import type { ConvertRequest } from "../../src/pipeline/request.js";
-import { samples } from "../support/command.js";
+import { geoferry, samples } from "../support/command.js";
 import { convertFile, createTestHost } from "../support/host.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
@@ -178,4 +178,18 @@ test("the advised grid covers the position, not another part of the country", as
   const [{ example } = { example: "" }] = notices.filter(({ code }) => code === "crs-operation");
   expect(example).toContain("geoferry grids get us_noaa_mohpgn.tif");
   expect(example).not.toContain("more operations");
+});
+
+test("a single latitude beyond 90° is not taken for an exchange of all coordinates", async () => {
+  const input = file(
+    "one-bad.geojson",
+    JSON.stringify({ type: "FeatureCollection", features: [feature(8, 95), feature(8, 45)] }),
+  );
+  const { stdout } = geoferry(["check", input]);
+  expect(stdout).toContain("x and y may be swapped");
+  expect(stdout).toContain("if only single positions are wrong, correct them");
+  expect(stdout).toContain(
+    "record 1: latitude 95 is beyond ±90°; if latitude comes before longitude in the whole input",
+  );
+  expect(stdout).not.toContain("x and y are swapped");
 });

@@ -33,7 +33,9 @@ export async function findWarnings(
     const geographic = crs === null || crs.kind === "geographic";
     const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
     if (swap === "sure")
-      found.push("x and y are swapped: latitudes exceed 90 degrees, and swapping corrects them (--swap-xy)");
+      found.push(
+        "x and y may be swapped: latitudes exceed 90 degrees, and all coordinates are in range after an exchange (--swap-xy); if only single positions are wrong, correct them",
+      );
     else if (swap === "suspected")
       found.push("x and y may be swapped: only the swapped extent lies in the area of use (--swap-xy)");
     else if (crs && isWgs84(crs) && exceedsDegrees(extent))

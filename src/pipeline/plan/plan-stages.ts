@@ -121,7 +121,7 @@ async function planCrs(
   const operation = await findOperationWithAdvice(source, target, options);
   reportBuilder.planOperation(open.layer.name, operation);
   const area = await areaCheckSettings(source);
-  if (area !== null) add("check-area", area);
+  if (area !== null) add("check-area", { ...area, swapped: request.swapXy ?? false });
   const untouched = operation.kind === "identity";
   const targetArea = untouched ? null : await areaCheckSettings(target);
   if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });

@@ -15,6 +15,8 @@ export interface CheckAreaSettings {
   /** Area of use and its name. */
   readonly area: Area;
   readonly areaName: string | null;
+  /** Whether x and y were exchanged after reading. */
+  readonly swapped?: boolean;
 }
 
 /** Tolerance around the area in degrees: as much as it spans, within these limits. */
@@ -34,7 +36,7 @@ const samplePositions = [0, 0.5, 1];
  * coordinates far from the area may be meaningless.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
-  const { crs, target, area, areaName } = settings as unknown as CheckAreaSettings;
+  const { crs, target, area, areaName, swapped = false } = settings as unknown as CheckAreaSettings;
   if (typeof crs?.definition !== "string" || !Array.isArray(area))
     throw createError("internal", { reason: "check-area was given no system or no area" });
   const locate = await buildGeographicTransform(crs);
@@ -48,6 +50,15 @@ export async function build(settings: Settings, context: StageContext): Promise<
   const of = target ?? crs;
   const where = `${of.id ?? of.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
   const code = target === undefined ? "outside-crs-area" : "outside-target-area";
+  const exchange = swapped ? "omit --swap-xy" : "--swap-xy exchanges them";
+  const swapAdvice = `x and y seem to be exchanged: ${exchange}, and the place is in the area`;
+  /** Whether all of these positions lie in the area after an exchange of x and y. */
+  const fitExchanged = (positions: readonly number[]): boolean => {
+    const xy = Float64Array.from(positions, (_, k) => positions[k ^ 1]!);
+    locate(xy);
+    for (let k = 0; k < xy.length; k += 2) if (!isNearArea(area, xy[k]!, xy[k + 1]!, 0)) return false;
+    return true;
+  };
   return {
     apply(batch: Batch): Batch {
       const box = boxOf(batch.geometry);
@@ -56,15 +67,18 @@ export async function build(settings: Settings, context: StageContext): Promise<
       const column = toDegrees(batch.geometry, locate);
       let count = 0;
       let example = "";
+      const outside: number[] = [];
       for (let row = 0; row < batch.length; row++) {
         const at = firstPositionOutside(column, batch.geometry, row, (x, y) => isInside(x, y, margin));
         if (at === null) continue;
         count++;
         const [x, y, longitude, latitude] = at;
+        outside.push(x, y);
         if (example !== "") continue;
         const advice = adviceFor === null ? suggestTargetCrs(longitude, latitude) : adviceFor(x, y);
         example = `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${advice && `; ${advice}`}`;
       }
+      if (target === undefined && count > 0 && fitExchanged(outside)) example += `; ${swapAdvice}`;
       if (count > 0) context.reportNotice(code, undefined, example, count);
       return batch;
     },

@@ -6,6 +6,7 @@ import { GeometryBuilder } from "../../model/geometry-builder.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
 import { booleanSetting, choiceSetting, type Settings, textSetting } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
+import { poleOvershootDegrees } from "../suspect-swap.js";
 import { reportRepairs } from "./drop-degenerate.js";
 
 export interface CheckCoordinatesSettings {
@@ -63,9 +64,6 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
 /** Larger numbers are not mistyped degrees. */
 const minMeters = 1000;
 
-/** A latitude this little beyond a pole was rounded or computed; it is no longitude. */
-const poleOvershootDegrees = 0.01;
-
 /** @param remedy for coordinates that look like meters; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
@@ -76,7 +74,9 @@ function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault 
   const isExchanged = Math.abs(y) > 90 + poleOvershootDegrees && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,
-    reason: isExchanged ? `${reason}; latitude seems to come before longitude; --swap-xy exchanges them` : reason,
+    reason: isExchanged
+      ? `${reason}; if latitude comes before longitude in the whole input, --swap-xy exchanges them`
+      : reason,
   };
 }
 

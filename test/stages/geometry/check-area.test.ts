@@ -5,11 +5,15 @@ import { applyStage, batchOf } from "../stage-fixture.js";
 
 const point = (x: number, y: number): Geometry => ({ type: "Point", coordinates: [x, y] });
 
-async function outside(code: string, geometries: readonly (Geometry | null)[]) {
+async function outside(
+  code: string,
+  geometries: readonly (Geometry | null)[],
+  more: Readonly<Record<string, unknown>> = {},
+) {
   const crs = await crsContext.parse(code);
   const { area, areaName } = await describeCrs(crs);
   const given = batchOf(geometries);
-  const { batch, heard } = await applyStage("check-area", { crs, area, areaName }, given);
+  const { batch, heard } = await applyStage("check-area", { crs, area, areaName, ...more }, given);
   // It only looks.
   expect(batch).toBe(given);
   return heard.notices;
@@ -55,6 +59,16 @@ describe("features far outside of the area of use", () => {
     // NZGD2000: 160.6°E to 171.2°W.
     expect(await outside("EPSG:4167", [point(174, -41), point(-176.5, -44)])).toEqual([]);
     expect(await outside("EPSG:4167", [point(0, -41)])).toMatchObject([{ count: 1 }]);
+  });
+
+  test("are said to have x and y exchanged only if all of them then lie in the area", async () => {
+    // A northing of 5,400,000 m is at 48.7°N, and an easting of 500,000 m is the central meridian of 9°E.
+    const [swapped] = await outside("EPSG:25832", [point(5_400_000, 500_000), point(5_400_100, 500_010)]);
+    expect(swapped!.example).toContain("; x and y seem to be exchanged: --swap-xy exchanges them");
+    const [again] = await outside("EPSG:25832", [point(5_400_000, 500_000)], { swapped: true });
+    expect(again!.example).toContain("omit --swap-xy");
+    const [mixed] = await outside("EPSG:25832", [point(5_400_000, 500_000), point(9_500_000, 550_000)]);
+    expect(mixed!.example).not.toContain("exchanged");
   });
 
   test("features in a geocentric system are not checked", async () => {

@@ -166,6 +166,8 @@ describe("suspectSwap", () => {
     expect(suspectSwap({ extent: [4e5, 5e6, 5e5, 6e6] })).toBe(null);
     expect(suspectSwap({ extent: [100, 95, 120, 99] })).toBe(null);
     expect(suspectSwap({ extent: null })).toBe(null);
+    // A latitude that rounding put beyond the pole.
+    expect(suspectSwap({ extent: [8, 45, 12, 90.0001] })).toBe(null);
   });
 
   test("suspectSwap suspects a swap if only the swapped extent fits the CRS", () => {
