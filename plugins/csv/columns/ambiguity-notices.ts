@@ -1,20 +1,25 @@
 /** Notices about columns whose cells are ambiguous. */
 
 import type { Notices } from "../header/first-record.js";
+import { commaByte } from "../records/signs.js";
 import type { ColumnFormat } from "./column-format.js";
 import type { ColumnSamples } from "./samples.js";
 
 /** Number of columns that a notice names. */
 export const maxListedNames = 5;
 
-const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, string>> = {
-  "date-ambiguous":
-    "the dates leave open which number is the day, so they stay text; --in dates=dmy or --in dates=mdy says it",
-  "number-ambiguous":
-    "the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in thousands and --in decimal say it",
-  "number-three":
-    "all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands says so",
-};
+/** The messages; `own` is the decimal sign of the dialect, `other` the other one. */
+const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, (own: string, other: string) => string>> =
+  {
+    "date-ambiguous": () =>
+      "the dates leave open which number is the day, so they stay text; --in dates=dmy or --in dates=mdy says it",
+    "number-ambiguous": (_, other) =>
+      `the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in decimal=${other} or --in thousands=${other} says it`,
+    "number-three": (own) =>
+      `all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
+    "number-grouped": () =>
+      "all have three digits behind the point, which was taken for that of thousands, since other columns have decimal commas; where it stands before decimals, --in decimal=. says so",
+  };
 
 /** Formats the first few items and the number of the rest. */
 export function summarizeList<T>(all: readonly T[], say: (one: T) => string): string {
@@ -30,7 +35,9 @@ export function ambiguityNotices(
   forms: readonly ColumnFormat[],
   isKept: (column: number) => boolean,
   isDecimalSure: boolean,
+  decimal: number,
 ): Notices {
+  const [own, other] = decimal === commaByte ? ([",", "."] as const) : ([".", ","] as const);
   const found = new Map<NonNullable<ColumnFormat["doubt"]>, string[]>();
   for (let c = 0; c < forms.length; c++) {
     const { doubt } = forms[c]!;
@@ -40,8 +47,8 @@ export function ambiguityNotices(
     else found.set(doubt, [names[c]!]);
   }
   return [...found].map(([doubt, columns]) => {
-    const code = doubt === "number-three" ? "number-ambiguous" : doubt;
-    return [code, undefined, `${summarizeNames(columns)}: ${ambiguityMessages[doubt]}`] as const;
+    const code = doubt === "date-ambiguous" ? doubt : "number-ambiguous";
+    return [code, undefined, `${summarizeNames(columns)}: ${ambiguityMessages[doubt](own, other)}`] as const;
   });
 }
 

@@ -52,7 +52,7 @@ export interface ColumnFormat {
   readonly numbers: NumberFormat | null;
   readonly monthFirst: boolean;
   /** Why the column stays text, or which ambiguous reading was chosen. */
-  readonly doubt: "date-ambiguous" | "number-ambiguous" | "number-three" | null;
+  readonly doubt: "date-ambiguous" | "number-ambiguous" | "number-three" | "number-grouped" | null;
 }
 
 /** Whether a decimal has three digits after its sign and no leading zero. */
@@ -194,6 +194,16 @@ export function inferColumnFormat(sorts: number, rules: FormatRules): ColumnForm
   const plain: ColumnFormat = { type: inferFieldType(sorts), numbers: null, monthFirst: false, doubt: null };
   if ((sorts & (numberFlags | temporalFlags)) === 0 || (sorts & CellTypeFlag.text) !== 0) return plain;
   return numberColumnFormat(sorts, rules) ?? temporalColumnFormat(sorts, rules) ?? { ...plain, type: "text" };
+}
+
+/**
+ * The format of a column of whole numbers and of numbers with a point and three digits, where other columns have decimal
+ * commas: the point separates thousands. Null if the column has other cells.
+ */
+export function groupedByPoints(sorts: number, { decimal }: FormatRules): ColumnFormat | null {
+  const flag = decimal === pointByte ? NotationFlag.three : NotationFlag.otherThree;
+  if ((sorts & flag) === 0 || (sorts & ~(flag | CellTypeFlag.int32)) !== 0) return null;
+  return { type: "int32", numbers: { decimal: commaByte, group: "." }, monthFirst: false, doubt: "number-grouped" };
 }
 
 /** The flags of one cell. */

@@ -167,7 +167,7 @@ async function planAtEncoding(
     return options.types === "text" ? textColumnFormat : scan.formOf(c);
   };
   const forms = names.map((_, c) => formOf(c));
-  notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte));
+  notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte, decimal));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
   // If only some rows were scanned, the others are unknown.
   if (splits && options.types !== "text") {

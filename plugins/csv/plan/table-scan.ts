@@ -6,6 +6,7 @@ import {
   type ColumnFormat,
   classifyNotation,
   type FormatRules,
+  groupedByPoints,
   hasThreeDecimals,
   inferColumnFormat,
   NotationFlag,
@@ -83,6 +84,8 @@ export class TableScan {
   private readonly forms = new Map<number, ColumnFormat>();
   /** Whether a column other than text has unquoted values; null until computed. */
   private plainNumbers: boolean | null = null;
+  /** Null until computed. */
+  private decimalCommas: boolean | null = null;
 
   constructor(
     private readonly source: string,
@@ -261,7 +264,9 @@ export class TableScan {
    */
   formOf(column: number): ColumnFormat {
     const { delimiter, decimal, rules } = this.dialect;
-    const form = this.plainFormOf(this.sorts[column]!, rules);
+    const sorts = this.sorts[column]!;
+    const grouped = this.hasOnlyDecimalCommas ? groupedByPoints(sorts, rules) : null;
+    const form = grouped ?? this.plainFormOf(sorts, rules);
     // Numbers that contain the delimiter must be quoted, so their quotes carry no information.
     const isQuotedByNeed =
       delimiter === (form.numbers?.decimal ?? decimal) || containsDelimiter(form.numbers, delimiter);
@@ -300,6 +305,24 @@ export class TableScan {
       (sorts, c) => this.unquoted[c] === 1 && inferColumnFormat(sorts, this.dialect.rules).type !== "text",
     );
     return this.plainNames || this.plainNumbers;
+  }
+
+  /** Whether numbers of the file have decimal commas, none has a decimal point, and no option says otherwise. */
+  private get hasOnlyDecimalCommas(): boolean {
+    const { decimal, rules } = this.dialect;
+    if (rules.isDecimalGiven || rules.thousands !== undefined) return false;
+    this.decimalCommas ??= this.findDecimalCommas(decimal);
+    return this.decimalCommas;
+  }
+
+  private findDecimalCommas(decimal: number): boolean {
+    const numeric = this.sorts.filter((sorts) => (sorts & CellTypeFlag.text) === 0);
+    const hasFlag = (flag: number) => numeric.some((sorts) => (sorts & flag) !== 0);
+    const [comma, point] =
+      decimal === pointByte
+        ? [NotationFlag.otherDecimal, CellTypeFlag.double]
+        : [CellTypeFlag.double, NotationFlag.otherDecimal];
+    return hasFlag(comma) && !hasFlag(point);
   }
 
   /** Whether any number of the file shows the decimal sign unambiguously. */
