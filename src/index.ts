@@ -1,7 +1,7 @@
 /** The library: what the command line does, for programs. */
 import { builtins } from "../plugins/index.js";
 import { createError } from "./errors.js";
-import { checkOptions, describeValue } from "./library/check-options.js";
+import { checkObject, checkOptions, describeValue } from "./library/check-options.js";
 import {
   type BytesReport,
   type ConversionRequest,
@@ -29,7 +29,8 @@ export const defaultRegistry = (): Registry => createRegistry(builtins);
  * features (RFC 7946), in WGS 84 unless `targetCrs` names another system; the options are those of `convert`.
  * @throws GeoferryError: input-missing, input-unrecognized, layer-missing, option-invalid …
  */
-export function open(input: Input, options: OpenOptions = {}): Promise<FeatureDataset> {
+export async function open(input: Input, options: OpenOptions = {}): Promise<FeatureDataset> {
+  checkObject("open", options);
   const { registry, signal, onProgress } = options;
   const call = { ...(registry && { registry }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
   return openFeatures(input, options, createHost(builtins, call));
@@ -47,7 +48,8 @@ export function convert(
   request: ConversionRequest & { readonly output?: undefined; readonly to: string },
   call?: CallOptions,
 ): Promise<BytesReport>;
-export function convert(request: ConversionRequest, call: CallOptions = {}): Promise<ConvertReport> {
+export async function convert(request: ConversionRequest, call: CallOptions = {}): Promise<ConvertReport> {
+  checkObject("convert", call);
   return convertInputs(request, createHost(builtins, call));
 }
 
@@ -68,12 +70,14 @@ export function write(
   options: WriteOptions & { readonly to: string },
   call?: CallOptions,
 ): Promise<BytesReport>;
-export function write(
+export async function write(
   features: FeaturesToWrite,
   output: Output | undefined,
   options: WriteOptions = {},
   call: CallOptions = {},
 ): Promise<ConvertReport> {
+  checkObject("write", options);
+  checkObject("write", call);
   return writeFeatures(features, output, options, createHost(builtins, call));
 }
 

@@ -43,12 +43,20 @@ const optionTypeOf = (kind: OptionKind): OptionType =>
 
 /**
  * @param caller name of the function, for messages: "convert"
+ * @throws usage
+ */
+export function checkObject(caller: string, options: unknown): asserts options is object {
+  if (typeof options !== "object" || options === null)
+    throw createError("usage", { reason: `${caller} takes an object of options, not ${describeValue(options)}` });
+}
+
+/**
+ * @param caller name of the function, for messages: "convert"
  * @param others names of options that conversions do not have
  * @throws usage, option-unknown, option-invalid
  */
 export function checkOptions(caller: string, options: unknown, others: readonly string[]): asserts options is object {
-  if (typeof options !== "object" || options === null)
-    throw createError("usage", { reason: `${caller} takes an object of options, not ${describeValue(options)}` });
+  checkObject(caller, options);
   for (const [name, value] of Object.entries(options)) {
     if (others.includes(name)) continue;
     if (!Object.hasOwn(conversionOptions, name)) {

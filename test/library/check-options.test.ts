@@ -40,6 +40,22 @@ describe("an option of the library", () => {
     });
   });
 
+  test("is an object, not null or a text", async () => {
+    const calls = [
+      () => open(parks, untyped(null as never)),
+      () => open(parks, "gpkg" as never),
+      () => write([], undefined, null as never),
+      () => write([], undefined, { to: "csv" }, null as never),
+      () => convert({ inputs: parks, to: "csv" }, null as never),
+    ];
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({
+        name: "GeoferryError",
+        code: "usage",
+        message: expect.stringContaining("takes an object of options, not"),
+      });
+  });
+
   test("every function checks its options, and requires inputs", async () => {
     const unknown = { code: "option-unknown" };
     await expect(open(parks, untyped({ wher: "a = 1" }))).rejects.toMatchObject(unknown);
