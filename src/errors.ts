@@ -93,20 +93,26 @@ export const errorDefinitions = {
     "input",
     (e) => `${e.source}: the file is empty; download or copy it again, or leave it out`,
   ),
-  /** `entries`: files of a zip without a known format; `notZip`: a file with the extension of a zip but other contents. */
+  /**
+   * `entries`: files of a zip without a known format; `notZip`: a file with the extension of a zip but other contents;
+   * `named`: a file with the extension of another format but contents of none.
+   */
   "input-unrecognized": defineError<
     SourceDetails & {
       known: readonly string[];
       entries?: readonly string[];
       notZip?: { extension: string; begins: string };
+      named?: { extension: string; label: string; begins: string };
     }
-  >("input", ({ source, known, entries, notZip }) => {
+  >("input", ({ source, known, entries, notZip, named }) => {
     if (notZip)
       return `${source}: has the extension .${notZip.extension}, but is no zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
     if (entries) {
       const more = entries.length > maxListedEntries ? ` and ${entries.length - maxListedEntries} more` : "";
       return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, maxListedEntries).join(", ")}${more}; unpack the file that is meant and name its format with --from, if it is one of these: ${known.join(", ")}`;
     }
+    if (named)
+      return `${source}: has the extension ${named.extension} of ${named.label}, but its content is in no format that geoferry knows: it begins with "${named.begins}"; get it again, or name its format with --from, if it is one of these: ${known.join(", ")}`;
     return `${source}: not a format that geoferry knows (${known.join(", ")}); name it with --from if it is one of these`;
   }),
   "input-ambiguous": defineError<SourceDetails & { formats: readonly string[] }>(

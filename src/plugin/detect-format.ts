@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { createError } from "../errors.js";
 import type { Confidence, Format, Source } from "./format.js";
 import { formatIds } from "./format-family.js";
@@ -44,8 +45,15 @@ export function detectFormat(formats: readonly Format[], head: Buffer, source: S
   throw createError("input-unrecognized", {
     source: source.name,
     known: formatIds(readable),
-    ...(notZip && { notZip }),
+    ...(notZip ? { notZip } : describeExtension(readable, head, source.name)),
   });
+}
+
+/** The format that the extension names, and the beginning of the content, which is in none. */
+function describeExtension(formats: readonly Format[], head: Buffer, name: string) {
+  const [named] = formatsByExtension(formats, name);
+  const begins = head.subarray(0, maxShownBytes).toString("utf8");
+  return named && { named: { extension: extname(name), label: named.label, begins } };
 }
 
 /** Bytes that a message shows. */

@@ -128,6 +128,15 @@ describe("an input with content of which nothing is understood is an error", () 
     expect((await convertedFrom(name, content)).written).toBe(0);
   });
 
+  test("content that its extension does not promise is shown in the error", async () => {
+    const error = await convertedFrom("a.geojson", "\u0001garbage, and more of it than a message shows").catch(
+      (each) => each as Error,
+    );
+    expect((error as Error).message).toContain(
+      'has the extension .geojson of GeoJSON, but its content is in no format that geoferry knows: it begins with "\\u0001garbage, and',
+    );
+  });
+
   test("a GeometryCollection is a feature", async () => {
     const geometry = '{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]}]}';
     expect((await convertedFrom("a.geojson", geometry)).written).toBe(1);

@@ -8,6 +8,7 @@ import { foreignAt, synonymOf } from "./other-tools.js";
 import { flagsOf, positionalCount, positionalNames } from "./parse-command-line.js";
 
 type Flags = Readonly<Record<string, Flag>>;
+type UsageLine = { readonly usage: string; readonly positionals: object };
 
 const usage = (reason: string): GeoferryError => createError("usage", { reason });
 
@@ -23,7 +24,7 @@ export function explainMistake(name: string, line: readonly string[], typed = li
   const see = `see geoferry ${name} --help`;
   const foreign = translateForeignFlags(name, typed, flags);
   if (foreign !== null) return usage(foreign);
-  const { positionals, given, mistake } = parsePrefix(line, flags);
+  const { positionals, given, mistake } = parsePrefix(line, flags, command);
   if (mistake !== null) {
     if (mistake.endsWith("before it")) return usage(mistake);
     return usage(mistake.endsWith("?") ? `${mistake} ${capital(see)}` : `${mistake}; ${see}`);
@@ -54,7 +55,7 @@ interface ParsedPrefix {
 }
 
 /** Parses arguments up to the first invalid one. */
-function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
+function parsePrefix(line: readonly string[], flags: Flags, command: UsageLine): ParsedPrefix {
   const positionals: string[] = [];
   const given = new Map<string, string[]>();
   for (let at = 0; at < line.length; at++) {
@@ -72,7 +73,7 @@ function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
       continue;
     }
     const flag = Object.hasOwn(flags, name) ? flags[name]! : undefined;
-    if (!flag) return { positionals, given, mistake: unknownFlag(`${no ?? ""}${name}`, name, flags) };
+    if (!flag) return { positionals, given, mistake: unknownFlag(`${no ?? ""}${name}`, name, flags, command) };
     const mistake = valueMistake(name, flags, no !== undefined, value, line[at + 1]);
     if (mistake !== null) return { positionals, given, mistake };
     const taken =
@@ -82,7 +83,11 @@ function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
   return { positionals, given, mistake: null };
 }
 
-function unknownFlag(typed: string, name: string, flags: Flags): string {
+function unknownFlag(typed: string, name: string, flags: Flags, { usage: line, positionals }: UsageLine): string {
+  if (Object.hasOwn(positionals, typed)) {
+    const command = line.replace(/ [[<].*$/, "");
+    return `no flag --${typed}: it is an argument here, geoferry ${command} ${typed.toUpperCase()}`;
+  }
   const nearest = nearestName(name, Object.keys(flags)) ?? synonymOf(name, flags);
   if (nearest !== null) return `no flag --${typed}; did you mean --${nearest}?`;
   return `no flag --${typed}`;

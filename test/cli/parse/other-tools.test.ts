@@ -97,6 +97,10 @@ test.each([
   [["in.geojson", "out.csv"], 'no command "in.geojson"; to convert files: geoferry convert in.geojson out.csv'],
   [["my roads.shp"], "no command \"my roads.shp\"; to convert files: geoferry convert 'my roads.shp' OUTPUT"],
   [["--hepl"], "no flag --hepl; did you mean --help?"],
+  [
+    ["login", "--url", "https://maps.example.org"],
+    "no flag --url: it is an argument here, geoferry login URL; see geoferry login --help",
+  ],
   [["convert", "a.shp", "b.csv", "--split-by", "name"], "no flag --split-by; see geoferry convert --help"],
   [
     ["convert", "a.shp", "b.csv", "--format", "csv"],
