@@ -369,7 +369,7 @@ describe("check --map", () => {
 
   test("check --map detects swapped coordinates", async () => {
     const { status, stdout } = await check([47, 8]);
-    expect(stdout).toMatch(/x and y may be swapped: its extent \[47, 8, 47, 8\] .* \[7, 46, 10, 48\].*--swap-xy/);
+    expect(stdout).toMatch(/x and y may be swapped: the extent \[47, 8, 47, 8\] .* \[7, 46, 10, 48\].*--swap-xy/);
     expect(status).toBe(5);
   });
 

@@ -183,7 +183,7 @@ test("a dry run reports what would be done, and writes nothing", async () => {
   const dry = await run("job.yaml", ["--dry-run"]);
   expect(dry.stderr).toContain("file: to do");
   expect(dry.stderr).toMatch(/→ .*: to do$/m);
-  expect(dry.stderr).toContain("of a dry run, 2 to do");
+  expect(dry.stderr).toContain("dry run, 2 to do");
   expect(dry.stderr).toContain("map: to do, read 2, created 2");
   expect({ status: dry.status, file: existsSync(at("a.gpkg")), map: await world.features(map) }).toEqual({
     status: 0,
@@ -324,7 +324,7 @@ describe("reports of a run", () => {
     }
     const page = readFileSync(at("runs.html"), "utf8");
     expect(page).toContain("<h1>&lt;b&gt;&amp;&quot;night</h1>");
-    expect(page).toContain("The last 2 runs");
+    expect(page).toContain("Last 2 runs");
     expect(page).not.toContain("</script>");
     expect(page.match(/<rect class="a"/g)?.length).toBeGreaterThanOrEqual(4);
     const metrics = readFileSync(at("m.prom"), "utf8");
