@@ -32,7 +32,7 @@ describe("a run is reported if", () => {
     const metrics = readFileSync(at("job.prom"), "utf8");
     expect(metrics).toContain(`geoferry_job_exit_status{job="${name}"} ${status}\n`);
     expect(metrics).toContain("geoferry_job_last_run_timestamp_seconds");
-    expect(readFileSync(at("page.html"), "utf8")).toContain("No step was begun");
+    expect(readFileSync(at("page.html"), "utf8")).toContain("No step was started");
   };
 
   test("a variable is not set", async () => {

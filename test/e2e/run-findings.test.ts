@@ -181,7 +181,7 @@ describe("a step fails, and writes nothing,", () => {
     const kept = await run(["--metrics", at("night.prom")]);
     expect(kept.status).toBe(5);
     expect(kept.report.steps[0]!.counts).toEqual({ read: 3, written: 3, rejected: 1, withoutGeometry: 1 });
-    expect(kept.stderr).toMatch(/^ {2}points\.csv → .*rejected 1.*, in points\.gpkg\.rejects\.geojsonl$/m);
+    expect(kept.stderr).toMatch(/^ {2}points\.csv → .*rejected 1.*, rejects in points\.gpkg\.rejects\.geojsonl$/m);
     expect(readFileSync(at("night.prom"), "utf8")).toContain('outcome="without_geometry"} 1');
     for (const [member, code] of [
       [", maxWithoutGeometry: 0", "guard-without-geometry"],
