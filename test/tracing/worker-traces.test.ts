@@ -25,7 +25,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 120_000 }, () => {
     expect(status).toBe(0);
     const [work] = collector.named("work");
     expect(collector.pathTo(work!)).toEqual(["geoferry run", "step", "work"]);
-    expect(work!.attributes).toMatchObject({ "geoferry.worker": "w1", "geoferry.takes": "conversion" });
+    expect(work!.attributes).toMatchObject({ "geoferry.worker": "w1", "geoferry.work": "conversion" });
     expect(collector.pathTo(collector.named("convert")[0]!)).toEqual(["geoferry run", "step", "work", "convert"]);
 
     const [{ url }] = worker.of("metrics") as unknown as [{ url: string }];

@@ -171,7 +171,7 @@ describe.runIf(hasRedis)("connections to queues", () => {
       expect(wrong.stderr).not.toContain("falsch");
       expect((await asked(redis.url)).status).toBe(9);
       const open = await asked(withPassword("geheim"), { env: {}, flags: ["--queue", withPassword("geheim")] });
-      expect(open).toEqual({ status: 2, stderr: expect.stringContaining("do not belong on a command line") });
+      expect(open).toEqual({ status: 2, stderr: expect.stringContaining("a command line must not contain passwords") });
       expect(open.stderr).not.toContain("geheim");
     } finally {
       await redis.stop();
