@@ -184,7 +184,7 @@ describe.skipIf(needsProj)("NADCON 5, by parabolas", () => {
   it("NADCON 5 is refused if the file declares another interpolation", async () => {
     const folder = await writeNadcon5(kansas, { metadata: { interpolation_method: "bicubic" } });
     await expect(transformWithGrids(folder, "EPSG:4269", "EPSG:4152", [-99, 39])).rejects.toThrow(
-      /interpolated by "bicubic"/,
+      /interpolation method "bicubic" is not supported/,
     );
   });
 });

@@ -476,15 +476,15 @@ describe("refusals", () => {
 
   it("an unknown datum is refused unless its ellipsoid is that of WGS 84", async () => {
     const onGrs80 = unnamed("Transverse_Mercator", "GRS 1980", "298.257222101");
-    expect(await refused(onGrs80)).toContain('the datum "Unknown datum" is not known');
+    expect(await refused(onGrs80)).toContain('the datum "Unknown datum" and its shift to WGS 84 are unknown');
     expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("are unknown");
     expect(await refused(unnamed("Robinson"), "EPSG:4326", 1)).toContain("2 m at best");
     // A shift or a grid that is spoken of makes it another datum.
     expect(await refused("+proj=longlat +ellps=WGS84 +nadgrids=some.gsb")).toContain("some.gsb");
     expect(await refused(unnamed("Robinson").replace("Unknown datum", "unknown using nadgrids=x"))).toContain(
-      "not known",
+      "are unknown",
     );
-    expect(await refused(unnamed("Robinson").replace("Unknown datum", "My own"))).toContain("not known");
+    expect(await refused(unnamed("Robinson").replace("Unknown datum", "My own"))).toContain("are unknown");
     const bound = `BOUNDCRS[SOURCECRS[GEOGCRS["unknown",DATUM["unknown",ELLIPSOID["WGS 84",6378137,298.257223563]],CS[ellipsoidal,2],AXIS["longitude",east],AXIS["latitude",north],ANGLEUNIT["degree",0.0174532925199433]]],TARGETCRS[GEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563]],CS[ellipsoidal,2],AXIS["longitude",east],AXIS["latitude",north],ANGLEUNIT["degree",0.0174532925199433]]],ABRIDGEDTRANSFORMATION["by grid",METHOD["NTv2"],PARAMETERFILE["Latitude and longitude difference file","their.gsb"]]]`;
     expect(await refused(bound)).toContain("their.gsb");
   });

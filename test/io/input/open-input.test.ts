@@ -288,7 +288,7 @@ describe("a URL", () => {
     const direct = await open(`${silent}/far.csv`).catch((error: Error) => error.message);
     expect(direct).toContain("write https://");
     const redirected = await open(`${plain}/near.csv`).catch((error: Error) => error.message);
-    expect(redirected).toContain("broke off");
+    expect(redirected).toContain("the server closed the connection");
     expect(redirected).not.toContain("write https://");
   });
 
