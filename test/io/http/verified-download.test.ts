@@ -96,7 +96,7 @@ describe("a verified download", () => {
   test("refuses other content, and keeps none of it", async () => {
     server.misbehave({ kind: "altered" });
     const { folder, run } = download();
-    await expect(run).rejects.toThrow(/one\.tif: its SHA-256 is [0-9a-f]{64}, and /);
+    await expect(run).rejects.toThrow(/one\.tif: its SHA-256 is [0-9a-f]{64}; expected /);
     expect(isEmpty(folder)).toBe(true);
     server.misbehave(null);
     await expect(download({ bytes: 299_999 }).run).rejects.toThrow("it has 300000 bytes; expected 299999");
