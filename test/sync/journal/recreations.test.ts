@@ -41,7 +41,7 @@ test("rejected recreations are reported, saved in a file, and end the run with e
   const push = await world.geoferry(["push", source, ...ofMap]);
   expect(push.status).toBe(5);
   const file = `${map}-unfinished.rejects.geojsonl`;
-  expect(push.stderr).toContain(`1 feature failed, with the reasons in ${file}`);
+  expect(push.stderr).toContain(`1 feature failed; ${file} contains them with the reasons`);
   const kept = readFileSync(join(world.folder, file), "utf8").trim().split("\n");
   expect(kept.map((line) => JSON.parse(line).properties.ref)).toEqual(["c"]);
   const held = (await world.features(map)).map(({ properties, geometry }) => [properties.ref, geometry]);
