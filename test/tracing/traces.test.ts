@@ -150,7 +150,9 @@ test("a collector that is away stops nothing, and is reported of once", async ()
 
 test("unsupported trace settings are reported", async () => {
   const grpc = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
-  expect((await geoferry(["convert", `${samples}/parks.geojson`, "a.csv"], grpc)).stderr).toContain("the OTLP protocol grpc is not supported");
+  expect((await geoferry(["convert", `${samples}/parks.geojson`, "a.csv"], grpc)).stderr).toContain(
+    "the OTLP protocol grpc is not supported",
+  );
   const zipkin = await geoferry(["convert", `${samples}/parks.geojson`, "b.csv"], { OTEL_TRACES_EXPORTER: "zipkin" });
   expect(zipkin.stderr).toContain("OTEL_TRACES_EXPORTER is zipkin");
   expect(zipkin.status).toBe(0);
