@@ -31,7 +31,7 @@ const markdownIn = (folder) =>
     .filter((name) => name.endsWith(".md"))
     .map((name) => posix.join(folder, name.replaceAll("\\", "/")));
 
-const sources = ["README.md", "CHANGELOG.md", "samples/README.md", ...markdownIn("docs")];
+const sources = ["README.md", "CHANGELOG.md", ...markdownIn("samples"), ...markdownIn("docs")];
 const titleOf = (text) => (/^# (.+)$/m.exec(text)?.[1] ?? "").replaceAll("`", "");
 
 /** Links to pages lead to pages; other files of the repository are copied beside them. */
@@ -63,7 +63,7 @@ function copyLinkedFiles(text) {
 }
 
 /** The sidebar: the tables of docs/README.md, then the decisions and the reference. */
-function sidebar() {
+function createSidebar() {
   const groups = [];
   for (const line of readFileSync(join(root, "docs/README.md"), "utf8").split("\n")) {
     const heading = /^\| (for [^|]+) \|/.exec(line)?.[1];
@@ -146,17 +146,15 @@ run("typedoc/bin/typedoc", [
   ]),
 ]);
 
-const description = manifest.description;
-writeFileSync(
-  join(pages, "pages.json"),
-  JSON.stringify({ sidebar: sidebar(), description, version: manifest.version }),
-);
+const { description, version } = manifest;
+const sidebar = createSidebar();
+writeFileSync(join(pages, "pages.json"), JSON.stringify({ sidebar, description, version }));
 writeFileSync(join(pages, ".vitepress/config.mjs"), 'export { default } from "../../config.mjs";\n');
 cpSync(join(here, "theme"), join(pages, ".vitepress/theme"), { recursive: true });
 
 console.error("Building the site …");
 run("vitepress/bin/vitepress.js", ["build", "pages", "--outDir", target]);
-writeLlmsTxt({ pages, target, sidebar: sidebar(), description });
+writeLlmsTxt({ pages, target, sidebar, description });
 
 const broken = brokenLinks(target, process.env.DOCS_BASE ?? "/");
 if (broken.length > 0) {
