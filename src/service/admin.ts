@@ -83,14 +83,15 @@ export class Admin implements AsyncDisposable {
   async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
     checkName("NAME", name);
     const { id: account } = await this.account(owner);
-    return createMap(this.store, { name, private: hidden }, this.auditContext(account));
+    // Null is only returned at a limit.
+    return (await createMap(this.store, { name, private: hidden }, this.auditContext(account)))!;
   }
 
   /** All maps, or those of one account, by name. @throws account-unknown */
   async maps(owner: string | null): Promise<readonly StoredMap[]> {
     const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
     const maps: StoredMap[] = [];
-    for (const { id } of accounts) maps.push(...(await this.store.maps({ account: id, readable: false })));
+    for (const { id } of accounts) maps.push(...(await this.store.maps({ account: id, scope: "own" })));
     return maps.sort((one, other) => compareText(one.name, other.name) || compareText(one.id, other.id));
   }
 

@@ -79,7 +79,7 @@ export async function registerApi(scope: FastifyInstance, options: ApiOptions): 
   const pagination = new PaginationTracker(store, settings.loopSeconds, now);
   registerReadRoutes(scope, { bodies, pagination, publicUrl, admit: readers });
   registerWriteRoutes(scope, { store, now, admit: owners });
-  registerMapRoutes(scope, { store, publicUrl, now, readers, owners });
+  registerMapRoutes(scope, { store, publicUrl, now, readers, owners, mapsPerAccount: settings.mapsPerAccount });
 }
 
 async function compressResponses(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {

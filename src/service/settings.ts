@@ -16,6 +16,8 @@ export interface Settings {
   readonly sendSeconds: number;
   /** Seconds to keep an idle connection open. */
   readonly idleSeconds: number;
+  /** Maps that an account can create; `geoferry admin` is not limited. */
+  readonly mapsPerAccount: number;
   /** API requests per minute and account, in each process of the service. */
   readonly requestsPerMinute: number;
   /** Token requests per minute and address, in each process of the service. */
@@ -55,6 +57,7 @@ export const defaultSettings: Settings = {
   requestSeconds: 120,
   sendSeconds: 60,
   idleSeconds: 70,
+  mapsPerAccount: 10_000,
   requestsPerMinute: 100_000,
   tokensPerMinute: 1000,
   attemptsPerName: 10,

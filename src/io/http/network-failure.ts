@@ -38,6 +38,9 @@ const certificateErrorCode = /^(?!.*_ALERT_).*CERT|^UNABLE_TO/;
 /** OpenSSL's errors for a response that is not TLS: `…:SSL routines:ssl3_get_record:wrong version number:…`. */
 const notTlsMessage = /wrong version number|packet length too long|unknown protocol/i;
 
+/** OpenSSL's errors where client and server have no version of TLS in common. */
+const tlsVersionMessage = /alert protocol version|unsupported protocol/i;
+
 /** Type and version of a TLS alert (RFC 8446, 5.1), with which some servers answer a plain request. */
 const tlsAlertPrefix = "1503";
 
@@ -70,11 +73,13 @@ export function classifyFirstFailure(failure: NetworkFailure, address: string): 
   return { ...failure, reason: `${connectionClosed}; if it only accepts TLS, write ${plain}s://` };
 }
 
-/** The reason if the server uses TLS and the address does not, or the reverse; else null. */
+/** The reason if only one side uses TLS, or both in versions that do not match; else null. */
 function protocolMismatchReason(failure: NodeJS.ErrnoException, plain: string): string | null {
   const { code = "", message } = failure;
   if (/SSL|EPROTO/.test(code) && notTlsMessage.test(message))
     return `the server does not use TLS; to connect without encryption, write ${plain}://`;
+  if (/SSL|EPROTO/.test(code) && tlsVersionMessage.test(message))
+    return "the server only offers versions of TLS before 1.2, which are not secure";
   const { rawPacket, data } = failure as { readonly rawPacket?: Buffer; readonly data?: string | Buffer };
   const isAlert = Buffer.from(rawPacket ?? data ?? "").toString("hex", 0, 2) === tlsAlertPrefix;
   return code.startsWith("HPE_") && isAlert ? "the server only accepts TLS; write https://" : null;

@@ -1,9 +1,33 @@
 /** A YAML document as plain values, each with its position in the file. */
-import { type Document, isMap, isNode, isPair, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  parseDocument,
+} from "yaml";
 import { createError, type GeoferryError } from "../../errors.js";
 
 /** Limits alias expansion ("billion laughs" attack). */
 const maxAliases = 100;
+
+/** Limits nesting: the composer of the yaml library is recursive, and exhausts the stack of V8's regular expressions. */
+const maxDepth = 200;
+
+/** The offset at which a document is nested too deeply, or -1. The library's lexer and parser are not recursive. */
+function findTooDeep(text: string): number {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > maxDepth) return parser.offset;
+  }
+  return -1;
+}
 
 export class YamlPlace {
   constructor(
@@ -107,6 +131,7 @@ export interface PartialMembers {
  * @param text YAML 1.2 @param file for messages
  */
 export function readPartialMembers(text: string, file: string): PartialMembers {
+  if (findTooDeep(text) !== -1) return { members: new Map(), isComplete: false };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const yaml = new YamlDocument(file, document, lines);
@@ -130,6 +155,12 @@ export function readPartialMembers(text: string, file: string): PartialMembers {
  * @throws job-invalid with line and column
  */
 export function parseYaml(text: string, file: string): YamlPlace {
+  const tooDeep = findTooDeep(text);
+  if (tooDeep !== -1) {
+    const before = text.slice(0, tooDeep).split("\n");
+    const reason = `it is nested more than ${maxDepth} levels deep`;
+    throw createError("job-invalid", { file, line: before.length, column: before.at(-1)!.length + 1, reason });
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const yaml = new YamlDocument(file, document, lines);

@@ -81,6 +81,11 @@ export const problems = {
     422,
     (e) => `The request has ${e.count} features; at most ${e.limit} are allowed. Nothing was changed.`,
   ),
+  "too-many-maps": defineProblem<{ limit: number }>(
+    422,
+    (e) =>
+      `The account has ${e.limit} maps, the most allowed; delete one first, or have the operator raise mapsPerAccount.`,
+  ),
   "keys-unusable": defineProblem<{ count: number; key: string }>(
     422,
     (e) =>

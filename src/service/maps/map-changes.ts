@@ -13,14 +13,16 @@ export interface AuditContext {
 
 export type MapAttributes = Pick<StoredMap, "name" | "private">;
 
-/** Creates a map and returns its id. */
+/** Creates a map and returns its id, or null if the account has `limit` maps. */
 export async function createMap(
   store: MapChangeStore,
   { name, private: hidden }: MapAttributes,
   context: AuditContext,
-): Promise<string> {
+  limit?: number,
+): Promise<string | null> {
   const id = newUuidV7();
-  await store.addMap({ id, owner: context.account, name, private: hidden, created: context.now });
+  const map = { id, owner: context.account, name, private: hidden, created: context.now };
+  if (!(await store.addMap({ ...map, ...(limit !== undefined && { limit }) }))) return null;
   await recordMapAudit(store, id, "map-created", { name, private: hidden }, context);
   return id;
 }

@@ -16,6 +16,7 @@ export interface MapRouteOptions {
   readonly store: Store;
   readonly publicUrl: string | null;
   readonly now: () => number;
+  readonly mapsPerAccount: number;
   /** Hooks that authorize readers and owners of a map. */
   readonly readers: readonly onRequestAsyncHookHandler[];
   readonly owners: readonly onRequestAsyncHookHandler[];
@@ -94,7 +95,7 @@ function decodeMapStart(
 }
 
 export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptions): void {
-  const { store, publicUrl, now, readers, owners } = options;
+  const { store, publicUrl, now, readers, owners, mapsPerAccount } = options;
   const auditContext = (request: FastifyRequest): AuditContext => ({
     account: getBearer(request).account,
     now: now(),
@@ -115,7 +116,12 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     handler: async (request, reply): Promise<WireMaps> => {
       const { readable = false, per_page: size = pageSize.default } = request.query;
       const { account } = getBearer(request);
-      const found = await store.maps({ account, readable, size: size + 1, ...decodeMapStart(request.query, size) });
+      const found = await store.maps({
+        account,
+        scope: readable ? "readable" : "own",
+        size: size + 1,
+        ...decodeMapStart(request.query, size),
+      });
       const maps = found.slice(0, size);
       if (found.length > size) {
         const query = new URLSearchParams({ after: encodeMapCursor(maps.at(-1)!), per_page: String(size) });
@@ -139,7 +145,8 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     handler: async (request, reply) => {
       const { name, private: hidden = true } = request.body;
       const { account } = getBearer(request);
-      const id = await createMap(store, { name, private: hidden }, auditContext(request));
+      const id = await createMap(store, { name, private: hidden }, auditContext(request), mapsPerAccount);
+      if (id === null) throw problem("too-many-maps", { limit: mapsPerAccount });
       const map = await store.map(id);
       if (map === null) throw problem("map-not-found", {});
       reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${id}`);

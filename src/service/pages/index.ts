@@ -64,7 +64,9 @@ export interface PagesPlugin {
 export function createPages({ store, bodies, settings, publicUrl, now, markSignedIn }: PagesOptions): PagesPlugin {
   const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
   const attempts = new AttemptLimiter(store, settings, now);
-  const services: PageServices = { store, bodies, assets: new PageAssets(), now, publicUrl, sessions, attempts };
+  const assets = new PageAssets();
+  const { mapsPerAccount } = settings;
+  const services: PageServices = { store, bodies, assets, now, publicUrl, sessions, attempts, mapsPerAccount };
   return {
     register: (app) => registerPages(app, services, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),

@@ -19,6 +19,7 @@ export interface PageServices {
   readonly publicUrl: string | null;
   readonly sessions: SessionLimits;
   readonly attempts: AttemptLimiter;
+  readonly mapsPerAccount: number;
 }
 
 export interface SignedInUser {

@@ -127,9 +127,12 @@ export interface StoredMap {
   readonly version: string;
 }
 
+export type NewMap = Pick<StoredMap, "id" | "owner" | "name" | "private" | "created"> & { readonly limit?: number };
+
 export interface MapListRequest {
   readonly account: string;
-  readonly readable: boolean;
+  /** Maps of the account, public maps of other accounts, or both. */
+  readonly scope: "own" | "others" | "readable";
   /** Maximum number of maps; unlimited by default. */
   readonly size?: number;
   /** Number of maps to skip. */
@@ -139,9 +142,13 @@ export interface MapListRequest {
 }
 
 export interface MapStore {
-  addMap(map: { id: string; owner: string; name: string; private: boolean; created: number }): Promise<void>;
+  /**
+   * Returns false if the owner has `limit` maps or more. Concurrent calls may exceed the limit by their number.
+   * @param map `limit` is unlimited by default
+   */
+  addMap(map: NewMap): Promise<boolean>;
   map(id: string): Promise<StoredMap | null>;
-  /** Maps of an account, and with `readable` also public maps of others; by name, then id. */
+  /** By name, then id. */
   maps(query: MapListRequest): Promise<readonly StoredMap[]>;
   changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
   /** Also deletes its features. Returns false if the map does not exist. */

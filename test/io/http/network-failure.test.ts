@@ -65,6 +65,14 @@ test.each(clients)("a server that refuses to agree on TLS is quoted in words, by
   expect(reason).not.toContain(":");
 });
 
+test.each(clients)("a server with TLS 1.0 only is not tried again, by %s", async (_, ask) => {
+  // RFC 8446, 6.2: fatal, protocol_version.
+  const host = await answering(Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]));
+  const { reason, isTransient } = await failureOf(ask(`https://${host}/`));
+  expect(reason).toBe("the server only offers versions of TLS before 1.2, which are not secure");
+  expect(isTransient).toBe(false);
+});
+
 test.each(clients)(
   "one that has never answered and breaks off what is plain may speak TLS alone, by %s",
   async (_, ask) => {

@@ -23,6 +23,11 @@ const refusal = (text: string, environment: NodeJS.ProcessEnv = {}): string => {
   throw new Error("the job was accepted");
 };
 
+test("a job that is nested too deeply is an error, in flow and in block style", () => {
+  for (const text of ["[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000)])
+    expect(refusal(text)).toMatch(/job\.ya?ml.*nested more than 200 levels deep/);
+});
+
 test("a step with a file target becomes a conversion with the options of the command line", () => {
   const { steps } = read(
     step(

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { describeOnEveryStore, point, type RequestOptions } from "../service-fixture.js";
+import { describeOnEveryStore, type Person, point, type RequestOptions } from "../service-fixture.js";
 
 const writing = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const body = { features: [point()] };
@@ -256,6 +256,22 @@ describe("requests", () => {
       }
     });
   });
+});
+
+describe("maps above the limit", () => {
+  describeOnEveryStore(
+    (service) => {
+      test("are refused, and those of other accounts are not affected", async () => {
+        const create = (as: Person) => service().send("POST", "/api/v1/maps", { as, body: { name: "More" } });
+        // Ann has one already.
+        expect((await create(service().ann)).status).toBe(201);
+        const { status, json } = await create(service().ann);
+        expect([status, json.code]).toEqual([422, "too-many-maps"]);
+        expect((await create(service().bob)).status).toBe(201);
+      });
+    },
+    { mapsPerAccount: 2 },
+  );
 });
 
 describe("requests above the rate limit", () => {

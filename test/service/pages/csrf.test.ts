@@ -23,7 +23,7 @@ async function openForms() {
     ["/sign-out", "/profile", {}],
   ];
   const state = async () => [
-    (await store.maps({ account: account!.id, readable: true })).map(({ name }) => name),
+    (await store.maps({ account: account!.id, scope: "readable" })).map(({ name }) => name),
     (await store.credentials(account!.id)).map(({ name, revoked }) => [name, revoked]),
     (await store.accounts()).map(({ passwordHash }) => passwordHash),
   ];

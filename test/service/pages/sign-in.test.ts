@@ -146,7 +146,7 @@ test("a form that is submitted after the session ended changes nothing and shows
   expect(answer.headers.location).toBe("/sign-in");
   expect(visibleText(owner.page)).toContain("You were signed out, and nothing was changed.");
   const [account] = await store.accounts();
-  expect(await store.maps({ account: account!.id, readable: true })).toEqual([]);
+  expect(await store.maps({ account: account!.id, scope: "readable" })).toEqual([]);
 });
 
 test("without an account, the page says where to find the setup link", async () => {

@@ -26,18 +26,15 @@ export const mapListRoutes: readonly PageRoute[] = [
 const maxRows = 200;
 
 async function renderMapList(context: SignedInContext, name: string, errors: FieldErrors): Promise<HtmlPage> {
-  const { account } = context.user;
-  const own = await readRows(context, "own", false);
-  const readable = await readRows(context, "others", true);
-  const others = readable.maps.filter(({ owner }) => owner !== account);
-  const hasOthers = others.length > 0 || readable.next !== null;
+  const own = await readRows(context, "own");
+  const others = await readRows(context, "others");
   const body = html`${renderErrorSummary(errors)}
 <h1>Maps</h1>
 <section aria-labelledby="own"><h2 id="own">Your maps</h2>
 ${own.maps.length > 0 ? renderMapTable(own.maps, "Readable by", describeReaders) : html`<p class="quiet">There are none yet. Create the first one below.</p>`}
 ${renderNextLink(own.next, "your maps")}
 </section>
-${hasOthers && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${others.length > 0 && renderMapTable(others, "Owner", (map) => isolateName(ownerDisplayName(map)))}${renderNextLink(readable.next, "maps of others")}</section>`}
+${others.maps.length > 0 && html`<section aria-labelledby="others"><h2 id="others">Maps of others</h2>${renderMapTable(others.maps, "Owner", (map) => isolateName(ownerDisplayName(map)))}${renderNextLink(others.next, "maps of others")}</section>`}
 <section aria-labelledby="new"><h2 id="new">New map</h2>
 <form method="post" action="/maps" class="stack" novalidate>
   ${context.formToken()}
@@ -48,19 +45,18 @@ ${hasOthers && html`<section aria-labelledby="others"><h2 id="others">Maps of ot
   return { kind: "page", status: errors.size > 0 ? 422 : 200, title: pageTitle("Maps", errors), body };
 }
 
-/** Reads the rows after the cursor in the query parameter, and the address of the following ones. */
+/** Reads the rows after the cursor in the query parameter of the same name, and the address of the following ones. */
 async function readRows(
   { services, user, query }: SignedInContext,
-  parameter: string,
-  readable: boolean,
+  scope: "own" | "others",
 ): Promise<{ readonly maps: readonly StoredMap[]; readonly next: string | null }> {
-  const after = decodeMapCursor(query.get(parameter) ?? "");
-  const request = { account: user.account, readable, size: maxRows + 1, ...(after && { after }) };
+  const after = decodeMapCursor(query.get(scope) ?? "");
+  const request = { account: user.account, scope, size: maxRows + 1, ...(after && { after }) };
   const found = await services.store.maps(request);
   const maps = found.slice(0, maxRows);
   if (found.length <= maxRows) return { maps, next: null };
   const following = new URLSearchParams(query);
-  following.set(parameter, encodeMapCursor(maps.at(-1)!));
+  following.set(scope, encodeMapCursor(maps.at(-1)!));
   return { maps, next: `/maps?${following}` };
 }
 
@@ -83,10 +79,12 @@ function renderMapTable(maps: readonly StoredMap[], label: string, fact: (map: S
 async function createMap(context: SignedInContext): Promise<HtmlPage | PageRedirect> {
   const { name, errors } = readName(context.form, "map");
   if (errors.size > 0) return renderMapList(context, name, errors);
-  const id = await makeMap(
-    context.services.store,
-    { name, private: context.form.has("private") },
-    auditContextOf(context),
-  );
+  const { store, mapsPerAccount } = context.services;
+  const attributes = { name, private: context.form.has("private") };
+  const id = await makeMap(store, attributes, auditContextOf(context), mapsPerAccount);
+  if (id === null) {
+    const message = `You have ${formatNumber(mapsPerAccount)} maps, the most allowed. Delete one first`;
+    return renderMapList(context, name, new Map([["name", message]]));
+  }
   return redirectTo(`/maps/${id}`, "The map was created.");
 }

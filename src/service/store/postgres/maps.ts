@@ -1,10 +1,16 @@
-import type { AccessResult, Bearer, MapStore, StoredMap } from "../contract.js";
+import type { AccessResult, Bearer, MapListRequest, MapStore, StoredMap } from "../contract.js";
 import { createMapVersion, randomStamp } from "../map-version.js";
 import type { Database, QueryRunner } from "./database.js";
 import { uuidParameter } from "./uuid-parameter.js";
 
 const mapColumns = `m.id, m.owner, a.email AS "ownerEmail", a.name AS "ownerName", m.name, m.private, m.created, m.features, m.revision, m.version`;
 const selectMaps = `SELECT ${mapColumns} FROM maps m JOIN accounts a ON a.id = m.owner`;
+
+const scopeConditions: Readonly<Record<MapListRequest["scope"], string>> = {
+  own: "m.owner = $1",
+  others: "m.owner <> $1 AND NOT m.private",
+  readable: "(m.owner = $1 OR NOT m.private)",
+};
 
 async function findMap(db: QueryRunner, id: string): Promise<StoredMap | null> {
   const [map] = await db.rows<StoredMap>(`${selectMaps} WHERE m.id = $1`, uuidParameter(id));
@@ -13,21 +19,25 @@ async function findMap(db: QueryRunner, id: string): Promise<StoredMap | null> {
 
 export function mapStore(db: Database): MapStore {
   return {
-    async addMap({ id, owner, name, private: hidden, created }) {
-      await db.run(
-        "INSERT INTO maps (id, owner, name, private, created, version) VALUES ($1, $2, $3, $4, $5, $6)",
+    async addMap({ id, owner, name, private: hidden, created, limit = Number.MAX_SAFE_INTEGER }) {
+      const added = await db.rows(
+        `INSERT INTO maps (id, owner, name, private, created, version)
+        SELECT $1::uuid, $2::uuid, $3, $4::boolean, $5::bigint, $6
+        WHERE (SELECT count(*) FROM maps WHERE owner = $2::uuid) < $7::bigint RETURNING id`,
         id,
         owner,
         name,
         hidden,
         created,
         createMapVersion(0),
+        limit,
       );
+      return added.length > 0;
     },
     map: (id) => findMap(db, id),
-    maps: ({ account, readable, size = null, skip = 0, after }) =>
+    maps: ({ account, scope, size = null, skip = 0, after }) =>
       db.rows<StoredMap>(
-        `${selectMaps} WHERE (m.owner = $1 ${readable ? "OR NOT m.private" : ""})
+        `${selectMaps} WHERE ${scopeConditions[scope]}
         ${after ? "AND (m.name, m.id) > ($4, $5::uuid)" : ""} ORDER BY m.name, m.id LIMIT $2 OFFSET $3`,
         uuidParameter(account),
         size,

@@ -1,4 +1,4 @@
-import type { Bearer, StoredMap } from "../contract.js";
+import type { Bearer, MapListRequest, StoredMap } from "../contract.js";
 import { createMapVersion, randomStamp } from "../map-version.js";
 import type { Connection } from "./connection.js";
 import type { SyncStoreMethods } from "./store-methods.js";
@@ -9,6 +9,12 @@ const selectMaps = `SELECT m.id, m.owner, a.email AS ownerEmail, a.name AS owner
   FROM maps m JOIN accounts a ON a.id = m.owner`;
 const toStoredMap = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
 
+const scopeConditions: Readonly<Record<MapListRequest["scope"], string>> = {
+  own: "m.owner = @account",
+  others: "m.owner <> @account AND m.private = 0",
+  readable: "(m.owner = @account OR m.private = 0)",
+};
+
 function findMap(db: Connection, id: string): StoredMap | null {
   const row = db.get<MapRow>(`${selectMaps} WHERE m.id = ?`, id);
   return row ? toStoredMap(row) : null;
@@ -17,10 +23,10 @@ function findMap(db: Connection, id: string): StoredMap | null {
 export function mapReadMethods(db: Connection): SyncStoreMethods<"map" | "maps" | "access"> {
   return {
     map: (id) => findMap(db, id),
-    maps: ({ account, readable, size = -1, skip = 0, after }) =>
+    maps: ({ account, scope, size = -1, skip = 0, after }) =>
       db
         .all<MapRow>(
-          `${selectMaps} WHERE (m.owner = @account ${readable ? "OR m.private = 0" : ""})
+          `${selectMaps} WHERE ${scopeConditions[scope]}
           ${after ? "AND (m.name, m.id) > (@name, @id)" : ""} ORDER BY m.name, m.id LIMIT @size OFFSET @skip`,
           { account, size, skip, ...after },
         )
@@ -41,16 +47,14 @@ export function mapReadMethods(db: Connection): SyncStoreMethods<"map" | "maps" 
 
 export function mapWriteMethods(db: Connection): SyncStoreMethods<"addMap" | "changeMap" | "deleteMap"> {
   return {
-    addMap: ({ id, owner, name, private: hidden, created }) => {
-      db.run(
-        "INSERT INTO maps (id, owner, name, private, created, version) VALUES (?, ?, ?, ?, ?, ?)",
-        id,
-        owner,
-        name,
-        hidden ? 1 : 0,
-        created,
-        createMapVersion(0),
+    addMap: ({ id, owner, name, private: hidden, created, limit = Number.MAX_SAFE_INTEGER }) => {
+      const added = db.get(
+        `INSERT INTO maps (id, owner, name, private, created, version)
+        SELECT @id, @owner, @name, @hidden, @created, @version
+        WHERE (SELECT count(*) FROM maps WHERE owner = @owner) < @limit RETURNING id`,
+        { id, owner, name, hidden: hidden ? 1 : 0, created, version: createMapVersion(0), limit },
       );
+      return added !== undefined;
     },
     changeMap: ({ id, name = null, private: hidden }) => {
       db.run(

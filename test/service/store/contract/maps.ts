@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { MapListRequest } from "../../../../src/service/store/contract.js";
 import type { OpenStore } from "../contract.js";
 import {
   insertAccount,
@@ -45,12 +46,26 @@ export function describeMaps(open: OpenStore): void {
       const hers = [await add(ada, "b", true), await add(ada, "Z", false)];
       const [shared, hidden] = [await add(bob, "ä", false), await add(bob, "a", true)];
       const twins = [await add(ada, "a", true), await add(ada, "a", true)].sort();
-      const listed = async (account: string, readable: boolean) =>
-        (await store.maps({ account, readable })).map(({ id }) => id);
-      expect(await listed(ada, false)).toEqual([hers[1], ...twins, hers[0]]);
-      expect(await listed(ada, true)).toEqual([hers[1], ...twins, hers[0], shared]);
-      expect(await listed(bob, true)).toEqual([hers[1], hidden, shared]);
-      expect(await listed(randomUUID(), true)).toEqual([hers[1], shared]);
+      const listed = async (account: string, scope: MapListRequest["scope"]) =>
+        (await store.maps({ account, scope })).map(({ id }) => id);
+      expect(await listed(ada, "own")).toEqual([hers[1], ...twins, hers[0]]);
+      expect(await listed(ada, "others")).toEqual([shared]);
+      expect(await listed(ada, "readable")).toEqual([hers[1], ...twins, hers[0], shared]);
+      expect(await listed(bob, "readable")).toEqual([hers[1], hidden, shared]);
+      expect(await listed(randomUUID(), "readable")).toEqual([hers[1], shared]);
+    });
+
+    test("are at most as many per account as the limit says", async () => {
+      const store = await open();
+      const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
+      const add = (owner: string, limit: number) =>
+        store.addMap({ id: randomUUID(), owner, name: "a", private: true, created: testTime, limit });
+      expect(await add(ada, 2)).toBe(true);
+      expect(await add(ada, 2)).toBe(true);
+      expect(await add(ada, 2)).toBe(false);
+      expect(await add(bob, 2)).toBe(true);
+      expect(await add(ada, 3)).toBe(true);
+      expect(await store.maps({ account: ada, scope: "own" })).toHaveLength(3);
     });
 
     test("are listed in parts, by the number of maps to skip or after a position", async () => {
@@ -58,9 +73,9 @@ export function describeMaps(open: OpenStore): void {
       const ada = await insertAccount(store);
       const ids: string[] = [];
       for (const name of ["a", "b", "b", "b", "ä"]) ids.push(await insertMap(store, ada, name));
-      const all = await store.maps({ account: ada, readable: false });
+      const all = await store.maps({ account: ada, scope: "own" });
       expect(new Set(all.map(({ id }) => id))).toEqual(new Set(ids));
-      const part = (question: object) => store.maps({ account: ada, readable: true, ...question });
+      const part = (question: object) => store.maps({ account: ada, scope: "readable", ...question });
       expect(await part({ size: 2 })).toEqual(all.slice(0, 2));
       expect(await part({ size: 2, skip: 3 })).toEqual(all.slice(3));
       expect(await part({ size: 2, skip: 5 })).toEqual([]);
