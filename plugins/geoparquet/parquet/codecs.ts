@@ -1,0 +1,79 @@
+import zlib from "node:zlib";
+import { decompress as decompressZstd } from "fzstd";
+import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors";
+import { snappyCompressor, snappyUncompressor } from "hysnappy";
+
+/** The codecs that are written, by the values of the option, with their numbers in the format (`CompressionCodec`). */
+export const codecNumbers = { none: 0, snappy: 1, gzip: 2, brotli: 4, zstd: 6 } as const;
+export type CodecName = keyof typeof codecNumbers;
+
+/** Zstandard is part of Node 22.15 and later. */
+interface ZstdFunctions {
+  zstdCompressSync?(bytes: Uint8Array, options?: { params?: Record<number, number> }): Buffer;
+  zstdDecompressSync?(bytes: Uint8Array, options?: { maxOutputLength?: number }): Buffer;
+}
+const { zstdCompressSync, zstdDecompressSync } = zlib as ZstdFunctions;
+
+export const canCompressZstd = zstdCompressSync !== undefined;
+
+const gzipLevel = 4;
+const brotliQuality = 4;
+
+type Codec = (bytes: Uint8Array) => Uint8Array;
+
+let snappyCompress: Codec | null = null;
+let snappyUncompress: ((bytes: Uint8Array, size: number) => Uint8Array) | null = null;
+
+/** Bytes that are valid until the next call. */
+export function compress(codec: CodecName, bytes: Uint8Array): Uint8Array {
+  switch (codec) {
+    case "snappy":
+      snappyCompress ??= snappyCompressor();
+      return snappyCompress(bytes);
+    case "gzip":
+      return zlib.gzipSync(bytes, { level: gzipLevel });
+    case "brotli":
+      return zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality } });
+    case "zstd":
+      return zstdCompressSync!(bytes);
+    default:
+      return bytes;
+  }
+}
+
+/** Decompresses a page of a known size; the caller checks the size of the result. @throws Error if it is damaged */
+export function decompress(codec: string, bytes: Uint8Array, size: number): Uint8Array {
+  if (codec === "UNCOMPRESSED") return bytes;
+  if (size === 0) return new Uint8Array();
+  const limit = { maxOutputLength: size };
+  switch (codec) {
+    case "SNAPPY":
+      return decompressSnappy(bytes, size);
+    case "GZIP":
+      return zlib.gunzipSync(bytes, limit);
+    case "BROTLI":
+      return zlib.brotliDecompressSync(bytes, limit);
+    case "ZSTD":
+      return zstdDecompressSync ? zstdDecompressSync(bytes, limit) : decompressZstd(bytes, new Uint8Array(size));
+    case "LZ4":
+      return decompressLz4(bytes, size);
+    case "LZ4_RAW":
+      return decompressLz4Raw(bytes, size);
+    default:
+      throw new UnsupportedParquet(`the compression ${codec}`);
+  }
+}
+
+function decompressSnappy(bytes: Uint8Array, size: number): Uint8Array {
+  snappyUncompress ??= snappyUncompressor();
+  try {
+    return snappyUncompress(bytes, size);
+  } catch (error) {
+    // The memory of the module is undefined after a failure.
+    snappyUncompress = null;
+    throw error;
+  }
+}
+
+/** A part of the format that is not supported. */
+export class UnsupportedParquet extends Error {}

@@ -1,0 +1,17 @@
+import { createError, GeoferryError, type Place, type Source } from "../../../src/plugin/index.js";
+import { UnsupportedParquet } from "../parquet/codecs.js";
+import { ChunkEnded } from "../parquet/column-pages.js";
+
+/** Whether an error comes from the operating system or the host, and not from the content. */
+const isForeign = (error: unknown): boolean =>
+  error instanceof GeoferryError || !(error instanceof Error) || error.name === "AbortError" || "syscall" in error;
+
+/** What a decoder throws for damaged content, as an error of the file. Other errors are returned as they are. */
+export function toInputError(error: unknown, source: Source, place: Place): unknown {
+  if (isForeign(error)) return error;
+  const { message } = error as Error;
+  if (error instanceof UnsupportedParquet)
+    return createError("unsupported", { source: source.name, reason: `${message} is not supported` }, error);
+  const code = error instanceof ChunkEnded ? "input-truncated" : "input-corrupt";
+  return createError(code, { source: source.name, place, reason: message.slice(0, 200) }, error);
+}

@@ -1,0 +1,73 @@
+/** Lists, structs and maps as JSON. */
+import { assembleLists, assembleNested } from "hyparquet/src/assemble.js";
+import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
+import { getTreePath } from "hyparquet/src/schema.js";
+import { BytesBuilder, type Column, jsonValueAt } from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/index.js";
+import type { LeafRows } from "../parquet/leaf-reader.js";
+import { type SchemaNode, toSchemaTree } from "../parquet/schema.js";
+import { countValues } from "../parquet/values.js";
+import { FieldColumns } from "./field-columns.js";
+import { decodingOf } from "./field-decoding.js";
+import type { FieldPlan } from "./plan.js";
+
+type Tree = ReturnType<typeof toSchemaTree>;
+
+/** A binary value as base64, as in other JSON. */
+const toJson = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
+export class NestedColumns {
+  private readonly root: Tree;
+  private readonly tree: Tree;
+  private readonly columns: readonly FieldColumns[];
+
+  constructor(
+    private readonly plan: FieldPlan,
+    context: Pick<ReadContext, "reportLoss" | "reportNotice">,
+  ) {
+    this.tree = toSchemaTree(withAnnotations(plan.node));
+    // hyparquet's paths begin with the root of the schema.
+    this.root = { count: 1, element: { name: "schema" }, children: [this.tree], path: [] };
+    this.columns = plan.leaves.map((leaf) => {
+      const { type, decoding } = decodingOf(leaf.element, true);
+      return new FieldColumns(plan.field.name, leaf, type, decoding, context);
+    });
+  }
+
+  column(rows: number, leaves: readonly LeafRows[]): Column {
+    const data = new Map<string, unknown[]>();
+    leaves.forEach((leaf, c) => {
+      const { path, maxDefinition } = this.plan.leaves[c]!;
+      const count = countValues(leaf.values);
+      const dense = { rows: count, entries: count, definitions: null, repetitions: null, values: leaf.values };
+      const column = this.columns[c]!.column(dense);
+      const values = Array.from({ length: count }, (_, k) => jsonValueAt(column, k));
+      const definitions = leaf.definitions ? [...leaf.definitions] : new Array(leaf.entries).fill(maxDefinition);
+      const repetitions = leaf.repetitions ? [...leaf.repetitions] : [];
+      const schemaPath = getTreePath(this.root, [...path]);
+      data.set(path.join("."), assembleLists([], definitions, repetitions, values, schemaPath) as unknown[]);
+    });
+    assembleNested(data, this.tree, DEFAULT_PARSERS);
+    const found = data.get(this.tree.path.join("."));
+    if (!found || (rows > 0 && found.length !== rows)) throw new Error("a nested column has another number of rows");
+    const builder = new BytesBuilder("json", rows);
+    for (let row = 0; row < rows; row++) {
+      const value = found[row];
+      if (value === null || value === undefined) builder.pushNull();
+      else builder.push(JSON.stringify(value, toJson));
+    }
+    return builder.finish();
+  }
+}
+
+/** The schema with the older annotations of lists and maps, which hyparquet's assembly knows. */
+function withAnnotations(node: SchemaNode): SchemaNode {
+  const { element } = node;
+  const logical = element.logical_type?.type;
+  const converted = logical === "LIST" || logical === "MAP" ? logical : element.converted_type;
+  return {
+    ...node,
+    element: converted === undefined ? element : { ...element, converted_type: converted },
+    children: node.children.map(withAnnotations),
+  };
+}
