@@ -53,7 +53,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
   try {
     const plan =
       (context.scanResult as ParquetPlan | undefined) ??
-      (await makePlan(source, await readFooter(source, file), options, context));
+      (await makePlan(source, await readFooter(source, file, context), options, context));
     return {
       layers: [createLayer(source, file, plan, context)],
       scanResult: plan,
@@ -61,14 +61,14 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     };
   } catch (error) {
     await file.close();
-    throw toInputError(error, source, { byte: source.size });
+    throw toInputError(error, source, { byte: source.size }, context);
   }
 }
 
 function createLayer(source: Source, file: SourceFile, plan: ParquetPlan, context: ReadContext): Layer {
   const { geometry, groups } = plan;
   const reader = new GroupReader(source, file, plan, context);
-  const splits = (filter?: SplitFilter) => planSplits(source, file, plan, filter);
+  const splits = (filter?: SplitFilter) => planSplits(source, file, plan, context, filter);
   return {
     name: plan.name,
     crs: plan.crs,
@@ -97,6 +97,7 @@ async function* planSplits(
   source: Source,
   file: SourceFile,
   plan: ParquetPlan,
+  context: ReadContext,
   filter: SplitFilter | undefined,
 ): AsyncGenerator<RowSplit> {
   for (const [index, group] of plan.groups.entries()) {
@@ -105,7 +106,7 @@ async function* planSplits(
       yield { bytes: group.bytes, group: index, from: 0, to: group.rows, isSkipped: true };
       continue;
     }
-    const step = await splitRows(source, file, plan, group);
+    const step = await splitRows(source, file, plan, group, context);
     for (let from = 0; from < group.rows; from += step) {
       const to = Math.min(group.rows, from + step);
       yield { bytes: (group.bytes * (to - from)) / group.rows, group: index, from, to, isSkipped: false };
@@ -114,7 +115,13 @@ async function* planSplits(
 }
 
 /** The rows of a split: as few as fit the limits, but not fewer than the pages have, which are decompressed as a whole. */
-async function splitRows(source: Source, file: SourceFile, plan: ParquetPlan, group: GroupPlan): Promise<number> {
+async function splitRows(
+  source: Source,
+  file: SourceFile,
+  plan: ParquetPlan,
+  group: GroupPlan,
+  context: ReadContext,
+): Promise<number> {
   const parts = Math.ceil(Math.max(group.rows / maxSplitRows, group.bytes / maxSplitBytes));
   if (parts <= 1) return group.rows;
   const wanted = Math.ceil(group.rows / parts / maxBatchRows) * maxBatchRows;
@@ -127,7 +134,7 @@ async function splitRows(source: Source, file: SourceFile, plan: ParquetPlan, gr
     const rows = await new LeafReader(file, largest, group.chunks[largest.column]!).firstPageRows();
     return Math.min(group.rows, Math.max(wanted, rows));
   } catch (error) {
-    throw toInputError(error, source, {});
+    throw toInputError(error, source, {}, context);
   }
 }
 
@@ -162,7 +169,7 @@ class GroupReader {
       }
     } catch (error) {
       const place = { record: firstRecord + done };
-      const found = toInputError(error, this.source, place);
+      const found = toInputError(error, this.source, place, this.context);
       if (!this.context.skipErrors || found === error) throw found;
       const reason = `${(error as Error).message}; the rest of the row group was left out`;
       this.context.skipRange({ source: this.source.name, place, bytes: null, reason });

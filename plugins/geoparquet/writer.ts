@@ -8,16 +8,30 @@ import {
   type WriteContext,
 } from "../../src/plugin/index.js";
 import type { Zones } from "./write/column-encoder.js";
-import { emptyBox, type GeometrySummary, type ParquetChunk, widen } from "./write/encoder.js";
-import { type ChunkEntry, encodeFooter, type FileEntry, type GroupEntry } from "./write/footer.js";
+import type { ParquetChunk } from "./write/encoder.js";
+import {
+  addGeometries,
+  type ChunkEntry,
+  createGeometrySummary,
+  encodeFooter,
+  type FileEntry,
+  type GroupEntry,
+  leavesOf,
+} from "./write/footer.js";
 import { createLayout, type WriteOptions } from "./write/layout.js";
-import type { EncodedPage } from "./write/page-encoder.js";
+import { type EncodedPage, PageBuilder } from "./write/page-builder.js";
+import { mergeBounds, noBounds } from "./write/statistics.js";
 
 export { createEncoder } from "./write/encoder.js";
 
 const magic = Buffer.from("PAR1");
-/** Pages that are kept for a row group, at most, in bytes. */
-const maxGroupBytes = 1 << 26;
+/** A page ends at the first of these limits: rows, and bytes of all columns before compression. */
+const maxPageRows = 1 << 14;
+const maxPageBytes = 1 << 22;
+/** Most bytes of a row group before compression. */
+const maxGroupBytes = 1 << 27;
+/** Pages that are compressed at the same time. */
+const maxPendingPages = 16;
 
 /** @throws option-invalid, crs-not-writable, output-failed */
 export async function createAssembler(
@@ -28,12 +42,12 @@ export async function createAssembler(
 ): Promise<Assembler<ParquetChunk>> {
   const layer = layers[0]!;
   const layout = createLayout(layer, options);
-  const system = layout.geometry === null ? undefined : await projJsonOf(layer.crs, context);
+  const projJson = layout.geometry === null ? undefined : await projJsonOf(layer.crs, context);
   const srid = /^EPSG:(\d+)$/.exec(layer.crs?.id ?? "")?.[1] ?? null;
   const file = await sink.create();
   await file.write(magic);
   const isLogical = options.geometryType === "parquet";
-  return new ParquetAssembler(file, options.rowGroup, { layout, projJson: system, srid, isLogical }, context);
+  return new ParquetAssembler(file, options.rowGroup, { layout, projJson, srid, isLogical }, context);
 }
 
 /** PROJJSON; undefined for WGS 84, which is the default of the format. */
@@ -45,66 +59,94 @@ async function projJsonOf(crs: Crs | null, context: WriteContext): Promise<FileE
   return json;
 }
 
-const createSummary = (): GeometrySummary => ({ types: new Uint32Array(32), box: emptyBox() });
-
-function addSummary(into: GeometrySummary, summary: GeometrySummary): void {
-  widen(into.box, summary.box);
-  for (let at = 0; at < into.types.length; at++) into.types[at] = into.types[at]! + summary.types[at]!;
-}
-
+/** The file does not depend on the sizes of the chunks: pages and row groups end at rows. */
 class ParquetAssembler implements Assembler<ParquetChunk> {
   private readonly groups: GroupEntry[] = [];
   private readonly zones: Zones[];
-  private readonly geometry = createSummary();
+  private readonly geometry = createGeometrySummary();
+  private readonly builders: readonly PageBuilder[];
   /** The pages of the row group in progress, by leaf column. */
-  private pages: EncodedPage[][] = [];
-  private rows = 0;
-  private bytes = 0;
-  private groupGeometry = createSummary();
+  private pages: Promise<EncodedPage>[][];
+  private readonly pending: Promise<EncodedPage>[] = [];
+  private pageRows = 0;
+  private pageBytes = 0;
+  private groupRows = 0;
+  private groupBytes = 0;
+  private groupGeometry = createGeometrySummary();
   /** Bytes of the file. */
   private end = magic.length;
 
   constructor(
     private readonly file: SinkFile,
-    private readonly groupRows: number,
+    private readonly maxGroupRows: number,
     private readonly plan: Pick<FileEntry, "layout" | "projJson" | "srid" | "isLogical">,
     private readonly context: WriteContext,
   ) {
+    const leaves = leavesOf(plan.layout);
     this.zones = plan.layout.fields.map(() => ({ utc: 0, local: 0 }));
+    this.builders = leaves.map(({ kind }) => new PageBuilder(kind, maxPageRows));
+    this.pages = leaves.map(() => []);
   }
 
   async append(chunk: ParquetChunk): Promise<void> {
-    if (chunk.rows === 0) return;
-    chunk.pages.forEach((page, leaf) => {
-      this.pages[leaf] ??= [];
-      // The host frees the bytes of the chunk.
-      this.pages[leaf].push({
-        ...page,
-        bytes: page.bytes.slice(),
-        least: copy(page.least),
-        greatest: copy(page.greatest),
-      });
-      this.bytes += page.bytes.length;
-    });
     chunk.zones.forEach(({ utc, local }, f) => {
       this.zones[f]!.utc += utc;
       this.zones[f]!.local += local;
     });
-    addSummary(this.geometry, chunk.geometry);
-    addSummary(this.groupGeometry, chunk.geometry);
-    this.rows += chunk.rows;
-    if (this.rows >= this.groupRows || this.bytes >= maxGroupBytes) await this.endGroup();
+    addGeometries(this.geometry, chunk, 0, chunk.rows);
+    const sizes = rowSizes(chunk);
+    for (let from = 0; from < chunk.rows; ) {
+      const to = this.fill(sizes, from, chunk.rows);
+      this.builders.forEach((builder, leaf) => {
+        builder.add(chunk.parts[leaf]!, from, to);
+      });
+      addGeometries(this.groupGeometry, chunk, from, to);
+      from = to;
+      const endsGroup = this.groupRows >= this.maxGroupRows || this.groupBytes >= maxGroupBytes;
+      if (endsGroup || this.pageRows >= maxPageRows || this.pageBytes >= maxPageBytes) await this.endPage();
+      if (endsGroup) await this.endGroup();
+    }
+  }
+
+  /** Counts rows from `from` on until the page or the row group is full. @returns the row after them */
+  private fill(sizes: Uint32Array, from: number, rows: number): number {
+    let row = from;
+    while (row < rows && this.pageRows < maxPageRows && this.groupRows < this.maxGroupRows) {
+      if (this.pageBytes >= maxPageBytes || this.groupBytes >= maxGroupBytes) break;
+      this.pageBytes += sizes[row]!;
+      this.groupBytes += sizes[row]!;
+      this.pageRows++;
+      this.groupRows++;
+      row++;
+    }
+    return row;
+  }
+
+  private async endPage(): Promise<void> {
+    const { codec } = this.plan.layout;
+    for (const [leaf, builder] of this.builders.entries()) {
+      const page = builder.finish(codec);
+      // A failure is thrown where the pages are awaited.
+      page.catch(() => {});
+      this.pages[leaf]!.push(page);
+      this.pending.push(page);
+      if (this.pending.length > maxPendingPages) await this.pending.shift();
+    }
+    this.pageRows = 0;
+    this.pageBytes = 0;
   }
 
   private async endGroup(): Promise<void> {
     const offset = this.end;
     const chunks: ChunkEntry[] = [];
-    for (const [leaf, pages] of this.pages.entries()) chunks.push(await this.writeChunk(pages, leaf));
-    this.groups.push({ rows: this.rows, offset, chunks, geometry: this.groupGeometry });
-    this.pages = [];
-    this.rows = 0;
-    this.bytes = 0;
-    this.groupGeometry = createSummary();
+    for (const [leaf, pages] of this.pages.entries())
+      chunks.push(await this.writeChunk(await Promise.all(pages), leaf));
+    this.groups.push({ rows: this.groupRows, offset, chunks, geometry: this.groupGeometry });
+    this.pages = this.pages.map(() => []);
+    this.pending.length = 0;
+    this.groupRows = 0;
+    this.groupBytes = 0;
+    this.groupGeometry = createGeometrySummary();
   }
 
   private async writeChunk(pages: readonly EncodedPage[], leaf: number): Promise<ChunkEntry> {
@@ -112,69 +154,39 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
     const bytes = Buffer.concat(pages.map((page) => page.bytes));
     await this.file.write(bytes);
     this.end += bytes.length;
-    const compare = this.comparison(leaf);
+    const { kind } = leavesOf(this.plan.layout)[leaf]!;
     return {
       offset,
       size: bytes.length,
       uncompressed: pages.reduce((sum, page) => sum + page.uncompressed, 0),
       nulls: pages.reduce((sum, page) => sum + page.nulls, 0),
-      ...boundsOf(pages, compare),
-    };
-  }
-
-  /** Orders encoded values of a column. */
-  private comparison(leaf: number): (a: Uint8Array, b: Uint8Array) => number {
-    const type = this.plan.layout.fields[leaf]?.type;
-    const number = (bytes: Uint8Array): number | bigint => {
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-      if (type === "double") return view.getFloat64(0, true);
-      if (type === "int32" || type === "date") return view.getInt32(0, true);
-      if (type === undefined) return view.getFloat32(0, true);
-      return type === "boolean" ? bytes[0]! : view.getBigInt64(0, true);
-    };
-    if (type === "text") return (a, b) => Buffer.compare(a, b);
-    return (a, b) => {
-      const [left, right] = [number(a), number(b)];
-      return left < right ? -1 : left > right ? 1 : 0;
+      bounds: pages.reduce((bounds, page) => mergeBounds(kind, bounds, page.bounds), noBounds),
     };
   }
 
   async finish(): Promise<void> {
-    if (this.rows > 0) await this.endGroup();
+    if (this.pageRows > 0) await this.endPage();
+    if (this.groupRows > 0) await this.endGroup();
     this.plan.layout.fields.forEach(({ name }, f) => {
       const { utc, local } = this.zones[f]!;
-      if (utc > 0 && local > 0)
-        this.context.reportLoss(
-          "zone-assumed",
-          name,
-          "a time without a zone was written as UTC, as others have one",
-          local,
-        );
+      if (utc === 0 || local === 0) return;
+      const example = "a time without a zone was written as UTC, since others have a zone";
+      this.context.reportLoss("zone-assumed", name, example, local);
     });
     const { plan, groups, zones, geometry } = this;
     const footer = encodeFooter({ ...plan, groups, zones, geometry });
-    const tail = Buffer.alloc(4);
-    tail.writeUInt32LE(footer.length);
-    await this.file.write(Buffer.concat([footer, tail, magic]));
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(footer.length);
+    await this.file.write(Buffer.concat([footer, size, magic]));
   }
 }
 
-const copy = (bytes: Uint8Array | null): Uint8Array | null => bytes?.slice() ?? null;
-
-/** The bounds of a chunk; null if a page with values has none. */
-function boundsOf(
-  pages: readonly EncodedPage[],
-  compare: (a: Uint8Array, b: Uint8Array) => number,
-): Pick<ChunkEntry, "least" | "greatest"> {
-  let least: Uint8Array | null = null;
-  let greatest: Uint8Array | null = null;
-  for (const page of pages) {
-    if (!page.least || !page.greatest) {
-      if (page.isEmpty) continue;
-      return { least: null, greatest: null };
-    }
-    if (!least || compare(page.least, least) < 0) least = page.least;
-    if (!greatest || compare(page.greatest, greatest) > 0) greatest = page.greatest;
+/** The bytes that the values of each row take, without those of equal sizes. */
+function rowSizes({ rows, parts }: ParquetChunk): Uint32Array {
+  const sizes = new Uint32Array(rows);
+  for (const { offsets } of parts) {
+    if (!offsets) continue;
+    for (let row = 0; row < rows; row++) sizes[row] = sizes[row]! + offsets[row + 1]! - offsets[row]!;
   }
-  return { least, greatest };
+  return sizes;
 }

@@ -1,3 +1,4 @@
+import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { decompress as decompressZstd } from "fzstd";
 import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors";
@@ -9,33 +10,32 @@ export type CodecName = keyof typeof codecNumbers;
 
 /** Zstandard is part of Node 22.15 and later. */
 interface ZstdFunctions {
-  zstdCompressSync?(bytes: Uint8Array, options?: { params?: Record<number, number> }): Buffer;
+  zstdCompress?(bytes: Uint8Array, callback: (error: Error | null, result: Buffer) => void): void;
   zstdDecompressSync?(bytes: Uint8Array, options?: { maxOutputLength?: number }): Buffer;
 }
-const { zstdCompressSync, zstdDecompressSync } = zlib as ZstdFunctions;
+const { zstdCompress, zstdDecompressSync } = zlib as ZstdFunctions;
 
-export const canCompressZstd = zstdCompressSync !== undefined;
+export const canCompressZstd = zstdCompress !== undefined;
 
 const gzipLevel = 4;
 const brotliQuality = 4;
 
-type Codec = (bytes: Uint8Array) => Uint8Array;
-
-let snappyCompress: Codec | null = null;
 let snappyUncompress: ((bytes: Uint8Array, size: number) => Uint8Array) | null = null;
 
-/** Bytes that are valid until the next call. */
-export function compress(codec: CodecName, bytes: Uint8Array): Uint8Array {
+/** Compresses bytes, on a thread of the pool where Node has the codec. */
+export async function compress(codec: CodecName, bytes: Uint8Array): Promise<Uint8Array> {
   switch (codec) {
     case "snappy":
-      snappyCompress ??= snappyCompressor();
-      return snappyCompress(bytes);
+      // A compressor that is used again depends on what it compressed before.
+      return snappyCompressor()(bytes);
     case "gzip":
-      return zlib.gzipSync(bytes, { level: gzipLevel });
+      return promisify(zlib.gzip)(bytes, { level: gzipLevel });
     case "brotli":
-      return zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality } });
+      return promisify(zlib.brotliCompress)(bytes, {
+        params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality },
+      });
     case "zstd":
-      return zstdCompressSync!(bytes);
+      return promisify(zstdCompress!)(bytes);
     default:
       return bytes;
   }

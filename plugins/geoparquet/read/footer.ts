@@ -1,5 +1,5 @@
 import { type FileMetaData, parquetMetadata } from "hyparquet";
-import { createError, type Source, type SourceFile } from "../../../src/plugin/index.js";
+import { createError, type ReadContext, type Source, type SourceFile } from "../../../src/plugin/index.js";
 import { toInputError } from "./input-error.js";
 
 const tailBytes = 8;
@@ -16,7 +16,7 @@ const rawParsers = {
 } as unknown as NonNullable<Parameters<typeof parquetMetadata>[1]>["parsers"];
 
 /** @throws input-corrupt, input-truncated, unsupported */
-export async function readFooter(source: Source, file: SourceFile): Promise<FileMetaData> {
+export async function readFooter(source: Source, file: SourceFile, context: ReadContext): Promise<FileMetaData> {
   const { size } = file;
   const tail = await file.read(Math.max(0, size - tailBytes), tailBytes);
   const magic = tail.toString("latin1", 4);
@@ -35,6 +35,6 @@ export async function readFooter(source: Source, file: SourceFile): Promise<File
     const bytes = await file.read(start, length + tailBytes);
     return parquetMetadata(Uint8Array.from(bytes), { parsers: rawParsers, geoparquet: false });
   } catch (error) {
-    throw toInputError(error, source, { byte: start });
+    throw toInputError(error, source, { byte: start }, context);
   }
 }

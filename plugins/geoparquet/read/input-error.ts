@@ -1,4 +1,4 @@
-import { createError, GeoferryError, type Place, type Source } from "../../../src/plugin/index.js";
+import { createError, GeoferryError, type Place, type ReadContext, type Source } from "../../../src/plugin/index.js";
 import { UnsupportedParquet } from "../parquet/codecs.js";
 import { ChunkEnded } from "../parquet/column-pages.js";
 
@@ -6,9 +6,12 @@ import { ChunkEnded } from "../parquet/column-pages.js";
 const isForeign = (error: unknown): boolean =>
   error instanceof GeoferryError || !(error instanceof Error) || error.name === "AbortError" || "syscall" in error;
 
-/** What a decoder throws for damaged content, as an error of the file. Other errors are returned as they are. */
-export function toInputError(error: unknown, source: Source, place: Place): unknown {
-  if (isForeign(error)) return error;
+/**
+ * What a decoder throws for damaged content, as an error of the file. Other errors, and the reason of an abort, are
+ * returned as they are.
+ */
+export function toInputError(error: unknown, source: Source, place: Place, { signal }: ReadContext): unknown {
+  if (isForeign(error) || signal.aborted) return error;
   const { message } = error as Error;
   if (error instanceof UnsupportedParquet)
     return createError("unsupported", { source: source.name, reason: `${message} is not supported` }, error);

@@ -3,8 +3,40 @@ import { type FieldType, geometryTypes } from "../../../src/model/index.js";
 import { codecNumbers } from "../parquet/codecs.js";
 import { encodeStruct, type ThriftStruct, type ThriftValue } from "../parquet/thrift-writer.js";
 import type { Zones } from "./column-encoder.js";
-import type { GeometrySummary } from "./encoder.js";
-import { boxSides, type Layout, type PhysicalType, physicalTypeOf, physicalTypes } from "./layout.js";
+import type { ValueKind } from "./column-part.js";
+import type { ParquetChunk } from "./encoder.js";
+import { boxSides, kindOf, type Layout, type PhysicalType, physicalTypeOf, physicalTypes } from "./layout.js";
+import type { Bounds } from "./statistics.js";
+
+/** The geometries of a file or row group. */
+export interface GeometrySummary {
+  /** By `kind + 8 × (z + 2 m)`, the number of geometries. */
+  readonly types: Uint32Array;
+  /** Min x, min y, max x, max y; min > max if there are no positions. */
+  readonly box: Float64Array;
+}
+
+export const createGeometrySummary = (): GeometrySummary => ({
+  types: new Uint32Array(32),
+  box: Float64Array.of(Infinity, Infinity, -Infinity, -Infinity),
+});
+
+/** Adds the rows `from … to` of a chunk. */
+export function addGeometries(summary: GeometrySummary, chunk: ParquetChunk, from: number, to: number): void {
+  const { types, boxes } = chunk;
+  if (!types || !boxes) return;
+  const { box } = summary;
+  for (let row = from; row < to; row++) {
+    const type = types[row]!;
+    if (type === 0) continue;
+    summary.types[type] = summary.types[type]! + 1;
+    const at = 4 * row;
+    if (boxes[at]! < box[0]!) box[0] = boxes[at]!;
+    if (boxes[at + 1]! < box[1]!) box[1] = boxes[at + 1]!;
+    if (boxes[at + 2]! > box[2]!) box[2] = boxes[at + 2]!;
+    if (boxes[at + 3]! > box[3]!) box[3] = boxes[at + 3]!;
+  }
+}
 
 /** What a row group says about the chunk of a column. */
 export interface ChunkEntry {
@@ -12,8 +44,7 @@ export interface ChunkEntry {
   readonly size: number;
   readonly uncompressed: number;
   readonly nulls: number;
-  readonly least: Uint8Array | null;
-  readonly greatest: Uint8Array | null;
+  readonly bounds: Bounds;
 }
 
 export interface GroupEntry {
@@ -40,6 +71,7 @@ export interface FileEntry {
 interface LeafEntry {
   readonly path: readonly string[];
   readonly type: PhysicalType;
+  readonly kind: ValueKind;
 }
 
 const optional: ThriftValue = { i32: 1 };
@@ -96,10 +128,11 @@ function annotations(
   }
 }
 
-const leavesOf = ({ fields, geometry, box }: Layout): LeafEntry[] => [
-  ...fields.map(({ name, type }) => ({ path: [name], type: physicalTypeOf[type] })),
-  ...(geometry === null ? [] : [{ path: [geometry], type: "BYTE_ARRAY" as const }]),
-  ...(box === null ? [] : boxSides.map((side) => ({ path: [box, side], type: "FLOAT" as const }))),
+/** The leaf columns, in the order of the file. */
+export const leavesOf = ({ fields, geometry, box }: Layout): LeafEntry[] => [
+  ...fields.map(({ name, type }) => ({ path: [name], type: physicalTypeOf[type], kind: kindOf[type] })),
+  ...(geometry === null ? [] : [{ path: [geometry], type: "BYTE_ARRAY", kind: "bytes" } as const]),
+  ...(box === null ? [] : boxSides.map((side) => ({ path: [box, side], type: "FLOAT", kind: "float" }) as const)),
 ];
 
 const projJsonKey = "geo_crs";
@@ -193,8 +226,8 @@ function columnChunk(file: FileEntry, group: GroupEntry, leaf: LeafEntry, chunk:
       {
         struct: [
           [3, { i64: chunk.nulls }],
-          [5, bound(chunk.greatest)],
-          [6, bound(chunk.least)],
+          [5, bound(chunk.bounds.greatest)],
+          [6, bound(chunk.bounds.least)],
         ],
       },
     ],

@@ -2,6 +2,7 @@ import { type Field, type FieldType, Kind, typesIn, uniqueName } from "../../../
 import { createError, type OptionValues, type TargetLayer } from "../../../src/plugin/index.js";
 import type { writeOptions } from "../index.js";
 import { type CodecName, canCompressZstd } from "../parquet/codecs.js";
+import type { ValueKind } from "./column-part.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
@@ -20,6 +21,20 @@ export const physicalTypeOf: Readonly<Record<FieldType, PhysicalType>> = {
   datetime: "INT64",
   binary: "BYTE_ARRAY",
   json: "BYTE_ARRAY",
+};
+
+/** How the values of a type are encoded and compared. */
+export const kindOf: Readonly<Record<FieldType, ValueKind>> = {
+  boolean: "boolean",
+  int32: "int32",
+  int64: "int64",
+  double: "double",
+  text: "text",
+  date: "int32",
+  time: "int64",
+  datetime: "int64",
+  binary: "bytes",
+  json: "bytes",
 };
 
 /** Sides of the column that covers the geometries, in the order of a box. */
