@@ -25,8 +25,9 @@ const doubleDigits = 15;
 const int32Digits = 9;
 const int64Digits = 18;
 
-function decimal(precision: number, scale: number): FieldDecoding {
+function decimal(declared: number, scale: number, usedDigits: number | null): FieldDecoding {
   const decoding = { kind: "decimal", scale } as const;
+  const precision = Math.min(declared, usedDigits ?? declared);
   if (scale === 0 && precision <= int32Digits) return { type: "int32", decoding };
   if (scale === 0 && precision <= int64Digits) return { type: "int64", decoding };
   if (precision <= doubleDigits) return { type: "double", decoding };
@@ -34,12 +35,21 @@ function decimal(precision: number, scale: number): FieldDecoding {
   return { type: "text", decoding, note };
 }
 
-/** @param exceedsInt64 whether a value may not fit an int64 */
-export function decodingOf(element: SchemaElement, exceedsInt64: boolean): FieldDecoding {
+/** What the statistics of a column say about its values. */
+export interface ValueFacts {
+  /** Whether an unsigned integer may not fit an int64. */
+  readonly exceedsInt64: boolean;
+  /** Most digits of a decimal number; null if unknown. */
+  readonly digits: number | null;
+}
+
+export const unknownFacts: ValueFacts = { exceedsInt64: true, digits: null };
+
+export function decodingOf(element: SchemaElement, facts: ValueFacts): FieldDecoding {
   const { type, logical_type: logical, converted_type: converted } = element;
   if (logical?.type === "NULL") return { type: "text", decoding: { kind: "null" } };
-  if (logical?.type === "DECIMAL") return decimal(logical.precision, logical.scale);
-  if (converted === "DECIMAL") return decimal(element.precision ?? int64Digits, element.scale ?? 0);
+  if (logical?.type === "DECIMAL") return decimal(logical.precision, logical.scale, facts.digits);
+  if (converted === "DECIMAL") return decimal(element.precision ?? int64Digits, element.scale ?? 0, facts.digits);
   switch (type) {
     case "BOOLEAN":
       return plain("boolean");
@@ -56,7 +66,7 @@ export function decodingOf(element: SchemaElement, exceedsInt64: boolean): Field
         return { type: "int64", decoding: { kind: "uint32" } };
       return plain("int32");
     case "INT64":
-      return int64Decoding(element, exceedsInt64);
+      return int64Decoding(element, facts.exceedsInt64);
     default:
       return bytesDecoding(element);
   }

@@ -4,7 +4,7 @@ import { createError, type OptionValues, type ReadContext, type Source } from ".
 import type { readOptions } from "../index.js";
 import type { ChunkPlace } from "../parquet/column-pages.js";
 import { buildSchema, type Leaf, leavesOf, type SchemaNode } from "../parquet/schema.js";
-import { decodingOf } from "./field-decoding.js";
+import { decodingOf, unknownFacts, type ValueFacts } from "./field-decoding.js";
 import { type GeoColumn, type GeoMetadata, readGeoMetadata, readLogicalCrs, readProjJson } from "./geo-metadata.js";
 import {
   type ColumnRange,
@@ -97,7 +97,7 @@ function findGeometry(
   if (chosen) return { chosen, others: others(chosen) };
   const plain = usualGeometryNames
     .map((name) => root.children.find(({ path }) => path[0]!.toLowerCase() === name))
-    .find((node) => node?.leaf?.physical === "BYTE_ARRAY" && decodingOf(node.element, false).type === "binary");
+    .find((node) => node?.leaf?.physical === "BYTE_ARRAY" && decodingOf(node.element, unknownFacts).type === "binary");
   if (!plain) return { chosen: null, others: [] };
   const example = `the file is Parquet without the metadata of GeoParquet; the column "${plain.path[0]}" was read as WKB`;
   context.reportNotice("geometry-undeclared", undefined, example);
@@ -165,15 +165,24 @@ function checkGroups(metadata: FileMetaData, leafCount: number): void {
   }
 }
 
-/** Whether an unsigned integer of 64 bits may be beyond those with a sign. */
-function exceedsInt64(metadata: FileMetaData, leaf: Leaf | null): boolean {
-  if (!leaf) return false;
-  return metadata.row_groups.some(({ columns }) => {
+/** What the statistics of all row groups say about a column. */
+function valueFacts(metadata: FileMetaData, leaf: Leaf): ValueFacts {
+  let exceedsInt64 = false;
+  let digits: number | null = 0;
+  const { logical_type: logical, scale: ownScale } = leaf.element;
+  const scale = logical?.type === "DECIMAL" ? logical.scale : (ownScale ?? 0);
+  for (const { columns } of metadata.row_groups) {
     const { statistics, num_values: count } = columns[leaf.column]!.meta_data ?? {};
-    if (statistics?.null_count !== undefined && statistics.null_count === count) return false;
-    const most = statistics?.max_value;
-    return !(typeof most === "bigint" && most < 2n ** 63n);
-  });
+    if (statistics?.null_count !== undefined && statistics.null_count === count) continue;
+    const [least, most] = [statistics?.min_value, statistics?.max_value];
+    if (!(typeof most === "bigint" && most < 2n ** 63n)) exceedsInt64 = true;
+    // A rounded number: one digit more is allowed for.
+    const isKnown = typeof least === "number" && typeof most === "number";
+    const largest = isKnown ? Math.max(Math.abs(least), Math.abs(most)) * 10 ** scale : Number.POSITIVE_INFINITY;
+    digits =
+      digits === null || !Number.isFinite(largest) ? null : Math.max(digits, Math.ceil(Math.log10(largest * 1.01 + 1)));
+  }
+  return { exceedsInt64, digits };
 }
 
 function planFields(
@@ -194,7 +203,7 @@ function planFields(
     const name = uniqueName(path, names);
     names.add(name);
     if (node.leaf && node.leaf.maxRepetition === 0) {
-      const { type, decoding, note } = decodingOf(node.element, exceedsInt64(metadata, node.leaf));
+      const { type, decoding, note } = decodingOf(node.element, valueFacts(metadata, node.leaf));
       if (note !== undefined) context.reportNotice("number-as-text", name, note);
       const scale = type === "double" && decoding.kind === "decimal" ? decoding.scale : undefined;
       const field: Field = { name, type, ...(scale === undefined ? {} : { decimals: scale }) };

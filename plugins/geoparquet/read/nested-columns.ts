@@ -8,7 +8,7 @@ import type { LeafRows } from "../parquet/leaf-reader.js";
 import { type SchemaNode, toSchemaTree } from "../parquet/schema.js";
 import { countValues } from "../parquet/values.js";
 import { FieldColumns } from "./field-columns.js";
-import { decodingOf } from "./field-decoding.js";
+import { decodingOf, unknownFacts } from "./field-decoding.js";
 import type { FieldPlan } from "./plan.js";
 
 type Tree = ReturnType<typeof toSchemaTree>;
@@ -29,7 +29,7 @@ export class NestedColumns {
     // hyparquet's paths begin with the root of the schema.
     this.root = { count: 1, element: { name: "schema" }, children: [this.tree], path: [] };
     this.columns = plan.leaves.map((leaf) => {
-      const { type, decoding } = decodingOf(leaf.element, true);
+      const { type, decoding } = decodingOf(leaf.element, unknownFacts);
       return new FieldColumns(plan.field.name, leaf, type, decoding, context);
     });
   }
