@@ -48,7 +48,7 @@ export function boundsOf(kind: ValueKind, values: Uint8Array): Bounds {
     }
   }
   if (least < 0) return noBounds;
-  const bound = (at: number) => values.slice(at, at + size);
+  const bound = (at: number) => copyOf(values, at, at + size);
   if (kind !== "float" && kind !== "double")
     return { least: bound(least), greatest: bound(greatest), isUnknown: false };
   return {
@@ -57,6 +57,9 @@ export function boundsOf(kind: ValueKind, values: Uint8Array): Bounds {
     isUnknown: false,
   };
 }
+
+/** A copy of its own: `slice` of a Buffer shares memory. */
+const copyOf = (bytes: Uint8Array, from: number, to: number): Uint8Array => Uint8Array.from(bytes.subarray(from, to));
 
 /** A bound of 0 has the sign with which it includes the other 0. */
 function withSign(bytes: Uint8Array, value: number, zero: number): Uint8Array {
@@ -77,7 +80,7 @@ function textBounds(values: Uint8Array): Bounds {
   }
   if (least < 0) return noBounds;
   if (Math.max(leastEnd - least, greatestEnd - greatest) > maxTextBytes) return unknownBounds;
-  return { least: values.slice(least, leastEnd), greatest: values.slice(greatest, greatestEnd), isUnknown: false };
+  return { least: copyOf(values, least, leastEnd), greatest: copyOf(values, greatest, greatestEnd), isUnknown: false };
 }
 
 function compareRanges(bytes: Uint8Array, from: number, to: number, otherFrom: number, otherTo: number): number {
