@@ -4,7 +4,7 @@ import { decompress as decompressZstd } from "fzstd";
 import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors";
 import { snappyCompressor, snappyUncompressor } from "hysnappy";
 
-/** The codecs that are written, by the values of the option, with their numbers in the format (`CompressionCodec`). */
+/** The codecs that are written, by the values of the option, with their numbers in the format. */
 export const codecNumbers = { none: 0, snappy: 1, gzip: 2, brotli: 4, zstd: 6 } as const;
 export type CodecName = keyof typeof codecNumbers;
 
