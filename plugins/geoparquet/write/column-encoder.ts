@@ -121,6 +121,6 @@ export class ColumnEncoder {
 }
 
 /** Reverses the bytes of each number. */
-function swapBytes(bytes: Uint8Array, size: number): void {
+export function swapBytes(bytes: Uint8Array, size: number): void {
   for (let at = 0; at < bytes.length; at += size) bytes.subarray(at, at + size).reverse();
 }

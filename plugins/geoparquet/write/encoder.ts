@@ -1,10 +1,9 @@
-import { type Batch, type GeometryColumn, Kind } from "../../../src/model/index.js";
+import { type Batch, type GeometryColumn, isLittleEndian, Kind } from "../../../src/model/index.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
 import { dimensionsOf } from "../../shared/dimensions.js";
 import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
-import { dataViewOf } from "../../shared/text/data-view.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
-import { ColumnEncoder, type Zones } from "./column-encoder.js";
+import { ColumnEncoder, swapBytes, type Zones } from "./column-encoder.js";
 import { ByteBuffer, type ColumnPart, presenceOf } from "./column-part.js";
 import { boxSides, createLayout, type Layout, type WriteOptions } from "./layout.js";
 
@@ -23,15 +22,16 @@ const float = new Float32Array(1);
 const floatBits = new Int32Array(float.buffer);
 const leastFloat = 2 ** -149;
 
-/** The nearest float that is not greater; with `sign` −1, not less. */
-function roundOutward(value: number, sign: 1 | -1): number {
-  float[0] = value;
-  const rounded = float[0]!;
-  if (sign * rounded <= sign * value) return rounded;
+/** The float next to `rounded` that is less (`sign` 1) or greater (−1). */
+function nextFloat(rounded: number, sign: 1 | -1): number {
   if (rounded === 0) return -sign * leastFloat;
+  float[0] = rounded;
   floatBits[0] = floatBits[0]! + (rounded > 0 === sign > 0 ? -1 : 1);
   return float[0]!;
 }
+
+/** The length of a point's WKB, its byte order and type. */
+const pointHeader = [21, 0, 0, 0, 1, Kind.Point, 0, 0, 0];
 
 export async function createEncoder(
   layer: TargetLayer,
@@ -63,8 +63,10 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
     if (layout.geometry === null) return { rows, parts, zones, types: null, boxes: null };
     const types = new Uint8Array(rows);
     const boxes = new Float64Array(4 * rows);
-    parts.push(this.geometryPart(batch.geometry, types, boxes));
-    if (layout.box !== null) for (let side = 0; side < boxSides.length; side++) parts.push(boxPart(boxes, side, types));
+    const part = this.geometryPart(batch.geometry, types, boxes);
+    parts.push(part);
+    for (let side = 0; layout.box !== null && side < boxSides.length; side++)
+      parts.push(boxPart(boxes, side, types, part.presence));
     return { rows, parts, zones, types, boxes };
   }
 
@@ -78,6 +80,11 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
     buffer.at = 0;
     for (let row = 0; row < length; row++) {
       const kind = column.kinds[row]!;
+      if (kind === Kind.Point && this.plainPoint(column, row, boxes)) {
+        types[row] = kind;
+        ends[row + 1] = buffer.at;
+        continue;
+      }
       clearBox(box);
       if (kind !== Kind.none && !widenBox(box, column, row)) {
         notFinite++;
@@ -95,6 +102,29 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
     return { presence: presenceOf(types.map((type) => Math.min(type, 1))), values: buffer.copy(), offsets: ends };
   }
 
+  /** Fast path for the most common geometry. @returns false if it is not an XY point of numbers */
+  private plainPoint(column: GeometryColumn, row: number, boxes: Float64Array): boolean {
+    const { buffer } = this;
+    const part = column.partOffsets[row]!;
+    if (column.z || column.m || column.partOffsets[row + 1] === part) return false;
+    const k = column.positionOffsets[column.ringOffsets[part]!]!;
+    const x = column.xy[2 * k]!;
+    const y = column.xy[2 * k + 1]!;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    if (x - x + (y - y) !== 0) return false;
+    buffer.reserve(pointHeader.length + 16);
+    const { bytes, at } = buffer;
+    for (let i = 0; i < pointHeader.length; i++) bytes[at + i] = pointHeader[i]!;
+    bytes.writeDoubleLE(x, at + pointHeader.length);
+    bytes.writeDoubleLE(y, at + pointHeader.length + 8);
+    buffer.at = at + pointHeader.length + 16;
+    boxes[4 * row] = x;
+    boxes[4 * row + 1] = y;
+    boxes[4 * row + 2] = x;
+    boxes[4 * row + 3] = y;
+    return true;
+  }
+
   private reportLosses(notFinite: number): void {
     const { wkb, context } = this;
     if (wkb.missingZ > 0)
@@ -109,17 +139,19 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
 }
 
 /** One side of the boxes as floats, rounded outward; NaN for a geometry without positions. */
-function boxPart(boxes: Float64Array, side: number, types: Uint8Array): ColumnPart {
-  const sign = side < boxSides.length / 2 ? 1 : -1;
-  const values = new Uint8Array(4 * types.length);
-  const view = dataViewOf(values);
-  let at = 0;
+function boxPart(boxes: Float64Array, side: number, types: Uint8Array, presence: Uint8Array | null): ColumnPart {
+  const isLeast = side < boxSides.length / 2;
+  const floats = new Float32Array(types.length);
+  let count = 0;
   for (let row = 0; row < types.length; row++) {
     if (types[row] === 0) continue;
-    const isEmpty = boxes[4 * row]! > boxes[4 * row + 2]!;
-    view.setFloat32(at, isEmpty ? Number.NaN : roundOutward(boxes[4 * row + side]!, sign), true);
-    at += 4;
+    const value = boxes[4 * row + side]!;
+    let rounded = Math.fround(value);
+    if (isLeast ? rounded > value : rounded < value) rounded = nextFloat(rounded, isLeast ? 1 : -1);
+    else if (boxes[4 * row]! > boxes[4 * row + 2]!) rounded = Number.NaN;
+    floats[count++] = rounded;
   }
-  const presence = presenceOf(types.map((type) => Math.min(type, 1)));
-  return { presence, values: presence ? values.slice(0, at) : values, offsets: null };
+  const values = new Uint8Array(count === floats.length ? floats.buffer : floats.slice(0, count).buffer);
+  if (!isLittleEndian) swapBytes(values, 4);
+  return { presence: presence?.slice() ?? null, values, offsets: null };
 }
