@@ -131,7 +131,7 @@ test.each([
 });
 
 describe("an output format that cannot be detected", () => {
-  const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, gpx, kml, postgis, gdal)";
+  const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, gpx, kml, postgis, gdal)";
   test.each([
     [
       "out.xyz",
