@@ -1,6 +1,7 @@
 /** Encodes the columns of fields. */
 import { type BytesColumn, type Column, isLittleEndian, Presence } from "../../../src/model/index.js";
 import type { WriteContext } from "../../../src/plugin/index.js";
+import { endDay, firstDay } from "../read/temporal-text.js";
 import { ByteBuffer, type ColumnPart, presenceOf } from "./column-part.js";
 import { readDate, readOffset, readTime, type TimeOfDay } from "./temporal-numbers.js";
 
@@ -90,7 +91,7 @@ export class ColumnEncoder {
     const { time } = this;
     const { type, offsets, bytes } = column;
     const values = new BigInt64Array(isPresent.length);
-    let [missing, cut, shifted] = [0, 0, 0];
+    let [missing, cut, shifted, outOfRange] = [0, 0, 0, 0];
     for (let row = 0; row < isPresent.length; row++) {
       if (isPresent[row] === 0) continue;
       const from = offsets[row]!;
@@ -102,17 +103,30 @@ export class ColumnEncoder {
         continue;
       }
       readTime(bytes, type === "time" ? from : from + 11, to, time);
-      if (time.isCut) cut++;
       const offset = type === "time" ? null : readOffset(bytes, time.end, to);
+      const ofDay = time.microseconds - (offset ?? 0) * 60_000_000;
+      const utcDay = day + Math.floor(ofDay / 86_400_000_000);
+      if (utcDay < firstDay || utcDay >= endDay) {
+        isPresent[row] = 0;
+        outOfRange++;
+        continue;
+      }
+      if (time.isCut) cut++;
       if (offset === null) zones.local++;
       else zones.utc++;
       if (offset) shifted++;
-      const ofDay = time.microseconds - (offset ?? 0) * 60_000_000;
       const number = day * 86_400_000_000 + ofDay;
       values[row] = Number.isSafeInteger(number) ? BigInt(number) : BigInt(day) * 86_400_000_000n + BigInt(ofDay);
     }
     const { context } = this;
     this.reportMissingDays(name, missing);
+    if (outOfRange > 0)
+      context.reportLoss(
+        "date-out-of-range",
+        name,
+        "a time outside the years 0 to 9999 in UTC became null",
+        outOfRange,
+      );
     if (cut > 0) context.reportLoss("time-rounded", name, "fractions beyond microseconds were cut", cut);
     if (shifted > 0)
       context.reportLoss("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);

@@ -103,6 +103,15 @@ describe("columns", () => {
     expect((await rowsOf(mixed.path))[0]!.t).toEqual(new Date("2019-12-31T22:00:00Z"));
   });
 
+  it("of times have years of four digits in UTC", async () => {
+    const { path, report } = await write([
+      feature({ t: "9999-12-31T23:30:00-05:00" }, at(0, 0)),
+      feature({ t: "9999-12-31T23:30:00Z" }, at(0, 0)),
+    ]);
+    expect(report.losses.map(({ code, count }) => [code, count])).toEqual([["date-out-of-range", 1]]);
+    expect((await rowsOf(path)).map(({ t }) => t ?? null)).toEqual([null, new Date("9999-12-31T23:30:00Z")]);
+  });
+
   it("have statistics", async () => {
     const { path } = await write([
       feature({ n: 3, d: 0.5, s: "b" }, at(1.1, 2.2)),
