@@ -10,6 +10,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import zlib from "node:zlib";
 
 const [python = "python3", root = ""] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), "geoparquet-"));
@@ -17,7 +18,8 @@ const command = join(import.meta.dirname, "../../dist/src/cli/main.js");
 const script = join(scratch, "geoparquet.py");
 copyFileSync(join(import.meta.dirname, "geoparquet.py"), script);
 const limit = { maxBuffer: 2 ** 29, encoding: "utf8" };
-const geoferry = (...line) => execFileSync("node", [command, ...line], { ...limit, stdio: ["ignore", "pipe", "pipe"] });
+const geoferry = (...line) =>
+  execFileSync(process.execPath, [command, ...line], { ...limit, stdio: ["ignore", "pipe", "pipe"] });
 const judge = (...line) => execFileSync(python, [script, ...line], limit);
 
 if (spawnSync(python, ["-c", "import pyarrow"]).status !== 0) {
@@ -93,7 +95,9 @@ function checkWritten(name, ...options) {
 try {
   const plain = checkWritten("plain");
   if (plain.bounds) assert.deepEqual(plain.bounds, [1.1, 2.2, 9, 8]);
-  for (const codec of ["snappy", "gzip", "brotli", "none"]) checkWritten(codec, "--out", `compression=${codec}`);
+  const zstd = zlib.zstdCompress ? ["zstd"] : [];
+  for (const codec of ["snappy", "gzip", "brotli", "none", ...zstd])
+    checkWritten(codec, "--out", `compression=${codec}`);
   checkWritten("logical", "--out", "geometry-type=parquet");
   checkWritten("without-bbox", "--out", "bbox=no");
   const utm = checkWritten("utm", "--target-crs", "EPSG:25831");

@@ -85,7 +85,8 @@ export function readPlain(type: LeafType, bytes: Uint8Array, count: number): Val
   const size = fixedBytes[physical] ?? type.length;
   if (!(size > 0) || bytes.length < size * count) throw shortPage();
   if (physical === "FIXED_LEN_BYTE_ARRAY" || physical === "INT96") return readFixed(bytes, size, count);
-  const aligned = bytes.slice(0, size * count).buffer;
+  // A copy, aligned to numbers: `slice` of a Buffer would share memory.
+  const aligned = Uint8Array.from(bytes.subarray(0, size * count)).buffer;
   switch (physical) {
     case "INT32":
       return new Int32Array(aligned);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { TemporaryFolder } from "../../../src/testing/index.js";
 import { convertFile } from "../../support/host.js";
-import { geoOf, metadataOf, rowsOf } from "./support.js";
+import { featuresOf, geoOf, metadataOf, readLayer, rowsOf } from "./support.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
@@ -211,6 +211,9 @@ describe("files", () => {
     const rows = await rowsOf(path);
     expect(rows.map(({ n }) => n)).toEqual(many.map((_, n) => n));
     expect(rows[4999]).toMatchObject({ s: "name 9", geometry: wkbPoint(49.99, 24.995) });
+    const features = featuresOf(await readLayer(path));
+    expect(features.map(({ properties }) => properties)).toEqual(many.map(({ properties }) => properties));
+    expect(features[4999]!.geometry).toEqual(at(49.99, 24.995));
   });
 
   it("are the same for any number of workers", async () => {
