@@ -102,6 +102,7 @@ def write(folder):
     variants = {codec: {"compression": codec} for codec in ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]}
     variants |= {f"plain-{codec}": {"compression": codec, "use_dictionary": False} for codec in list(variants)}
     variants["v2"] = {"data_page_version": "2.0", "data_page_size": 2000}
+    variants["checksum"] = {"write_page_checksum": True, "data_page_size": 2000}
     variants["groups"] = {"row_group_size": 700, "data_page_size": 1000}
     variants["delta"] = {"use_dictionary": False, "column_encoding": delta, "data_page_size": 2000}
     for name, settings in variants.items():

@@ -1,9 +1,9 @@
 /** Reads the pages of a column chunk one after the other, in constant memory. */
-import zlib from "node:zlib";
+import { crc32 } from "node:zlib";
 import { parquetHeader } from "hyparquet/src/column.js";
 import type { SourceFile } from "../../../src/plugin/index.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
-import { decompress } from "./codecs.js";
+import { decompress, UnsupportedParquet } from "./codecs.js";
 import { bitWidth, readHybrid } from "./rle.js";
 import type { Leaf } from "./schema.js";
 import { countValues, readPlain, readValues, type Values } from "./values.js";
@@ -33,11 +33,12 @@ type Header = ReturnType<typeof parquetHeader>;
 const firstWindow = 1 << 10;
 const readAhead = 1 << 18;
 const maxHeaderBytes = 1 << 24;
-/** Larger pages and more values than these are taken for damage. */
+/** Larger pages are refused, and more values are taken for damage. */
 const maxPageBytes = 2 ** 30;
 const maxPageEntries = 2 ** 27;
 
-const { crc32 } = zlib as { crc32?: (bytes: Uint8Array) => number };
+/** Old versions of parquet-mr do not count the header of a dictionary (PARQUET-816), as other readers know, too. */
+const uncountedBytes = 100;
 
 /** A page was expected, but the chunk ended. */
 export class ChunkEnded extends Error {}
@@ -64,7 +65,7 @@ export class ColumnPages {
     const { place } = this;
     const start = this.at - this.windowStart;
     if (start >= 0 && start + size <= this.window.length) return this.window.subarray(start, start + size);
-    const length = Math.min(Math.max(size, readAhead), place.to - this.at);
+    const length = Math.min(Math.max(size, readAhead), place.to + uncountedBytes - this.at);
     if (length <= 0) return Buffer.alloc(0);
     this.window = await this.file.read(this.at, length);
     this.windowStart = this.at;
@@ -90,11 +91,12 @@ export class ColumnPages {
 
   private async content(header: Header): Promise<Buffer> {
     const { compressed_page_size: size, uncompressed_page_size: wanted } = header;
-    if (!(size >= 0 && wanted >= 0 && wanted <= maxPageBytes)) throw new Error("the size of a page is wrong");
+    if (!(size >= 0 && wanted >= 0)) throw new Error("the size of a page is wrong");
+    if (wanted > maxPageBytes) throw new UnsupportedParquet(`a page of ${wanted} bytes`);
     const bytes = await this.bytes(size);
     if (bytes.length < size) throw new ChunkEnded("the column ends within a page");
     this.at += size;
-    if (header.crc !== undefined && crc32 && crc32(bytes) !== header.crc >>> 0)
+    if (header.crc !== undefined && crc32(bytes) !== header.crc >>> 0)
       throw new Error("the checksum of a page does not match");
     return bytes;
   }

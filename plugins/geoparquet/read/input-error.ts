@@ -16,5 +16,8 @@ export function toInputError(error: unknown, source: Source, place: Place, { sig
   if (error instanceof UnsupportedParquet)
     return createError("unsupported", { source: source.name, reason: `${message} is not supported` }, error);
   const code = error instanceof ChunkEnded ? "input-truncated" : "input-corrupt";
-  return createError(code, { source: source.name, place, reason: message.slice(0, 200) }, error);
+  // Libraries that decode damaged bytes fail with errors about their own values.
+  const isPlain = error instanceof TypeError || error instanceof RangeError;
+  const reason = isPlain ? "its structure is damaged, and cannot be decoded" : message.slice(0, 200);
+  return createError(code, { source: source.name, place, reason }, error);
 }

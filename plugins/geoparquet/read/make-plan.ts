@@ -249,7 +249,9 @@ function planGroup(
 ): GroupPlan {
   const { columns, num_rows } = metadata.row_groups[group]!;
   const rows = Number(num_rows);
-  const chunks = columns.map((_, leaf) => (needed.has(leaf) ? planChunk(source, metadata, group, leaf) : null));
+  const chunks = columns.map((_, leaf) =>
+    rows > 0 && needed.has(leaf) ? planChunk(source, metadata, group, leaf) : null,
+  );
   return {
     rows,
     bytes: chunks.reduce((sum, chunk) => sum + (chunk ? chunk.to - chunk.from : 0), 0),

@@ -13,13 +13,14 @@ import type { FieldPlan } from "./plan.js";
 
 type Tree = ReturnType<typeof toSchemaTree>;
 
-/** A binary value as base64, as in other JSON. */
-const toJson = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+/** hyparquet has undefined for null inside of structs and maps, which JSON would leave out. */
+const toJson = (_: string, value: unknown): unknown => value ?? null;
 
 export class NestedColumns {
   private readonly root: Tree;
   private readonly tree: Tree;
   private readonly columns: readonly FieldColumns[];
+  private readonly isRepeated: boolean;
 
   constructor(
     private readonly plan: FieldPlan,
@@ -28,6 +29,7 @@ export class NestedColumns {
     this.tree = toSchemaTree(withAnnotations(plan.node));
     // hyparquet's paths begin with the root of the schema.
     this.root = { count: 1, element: { name: "schema" }, children: [this.tree], path: [] };
+    this.isRepeated = plan.node.element.repetition_type === "REPEATED";
     this.columns = plan.leaves.map((leaf) => {
       const { type, decoding } = decodingOf(leaf.element, unknownFacts);
       return new FieldColumns(plan.field.name, leaf, type, decoding, context);
@@ -52,8 +54,9 @@ export class NestedColumns {
     if (!found || (rows > 0 && found.length !== rows)) throw new Error("a nested column has another number of rows");
     const builder = new BytesBuilder("json", rows);
     for (let row = 0; row < rows; row++) {
-      const value = found[row];
-      if (value === null || value === undefined) builder.pushNull();
+      // A repeated column without annotation is never null.
+      const value = found[row] ?? (this.isRepeated ? [] : null);
+      if (value === null) builder.pushNull();
       else builder.push(JSON.stringify(value, toJson));
     }
     return builder.finish();

@@ -96,7 +96,7 @@ describe("types of columns", () => {
     });
     const layer = await readLayer(path);
     expect(layer.info.fields!.map(({ type }) => type)).toEqual(["json", "json", "json"]);
-    expect(featuresOf(layer).map(({ properties }) => properties)).toEqual([
+    expect(featuresOf(layer).map(({ properties }) => properties)).toStrictEqual([
       { l: [1, null, "9007199254740993"], s: { x: 0.5, d: "2020-01-02" }, m: { a: 1, b: null } },
       { l: [], s: null, m: {} },
       { l: null, s: { x: null, d: null }, m: null },
