@@ -1,6 +1,9 @@
-/** The metadata of GeoParquet in the key `geo`, of which only what the specification says is believed. */
+/**
+ * The metadata of GeoParquet in the key `geo`. The types and the extent that it declares are not used: they may be
+ * wrong, as those of other formats.
+ */
 import type { FileMetaData } from "hyparquet";
-import { type Crs, type Extent, type GeometryType, geometryTypes } from "../../../src/model/index.js";
+import type { Crs } from "../../../src/model/index.js";
 import { GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
 
 type Json = { readonly [key: string]: unknown };
@@ -13,9 +16,6 @@ export interface GeoColumn {
   readonly crs: unknown;
   readonly edges: string | null;
   readonly epoch: number | null;
-  /** Null if any type may occur. */
-  readonly geometryTypes: readonly GeometryType[] | null;
-  readonly extent: Extent | null;
   /** The paths of xmin, ymin, xmax and ymax of the covering column. */
   readonly covering: readonly (readonly string[])[] | null;
 }
@@ -55,36 +55,14 @@ export function readGeoMetadata(metadata: FileMetaData, report: (example: string
 }
 
 function readColumn(json: Json): GeoColumn {
-  const { encoding, edges, epoch, bbox } = json;
+  const { encoding, edges, epoch } = json;
   return {
     encoding: typeof encoding === "string" ? encoding.toLowerCase() : "wkb",
     crs: json.crs,
     edges: typeof edges === "string" ? edges : null,
     epoch: typeof epoch === "number" ? epoch : null,
-    geometryTypes: readTypes(json.geometry_types),
-    extent: readExtent(bbox),
     covering: readCovering(json.covering),
   };
-}
-
-function readTypes(json: unknown): GeometryType[] | null {
-  if (!Array.isArray(json) || json.length === 0) return null;
-  const types = new Set<GeometryType>();
-  for (const text of json) {
-    const type = geometryTypes.find((name) => name !== null && typeof text === "string" && text.split(" ")[0] === name);
-    if (!type) return null;
-    types.add(type);
-  }
-  return [...types];
-}
-
-/** A box of four or six numbers that does not cross the antimeridian. */
-function readExtent(json: unknown): Extent | null {
-  if (!Array.isArray(json) || !json.every((value) => typeof value === "number")) return null;
-  const half = json.length / 2;
-  if (half !== 2 && half !== 3) return null;
-  const [west, south, east, north] = [json[0]!, json[1]!, json[half]!, json[half + 1]!];
-  return west <= east && south <= north ? [west, south, east, north] : null;
 }
 
 function readCovering(json: unknown): string[][] | null {

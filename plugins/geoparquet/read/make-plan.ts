@@ -67,7 +67,6 @@ export async function makePlan(
     fields,
     groups,
     rows: groups.reduce((sum, { rows }) => sum + rows, 0),
-    extent: column?.extent ?? null,
   };
 }
 

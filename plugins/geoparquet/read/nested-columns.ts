@@ -24,7 +24,7 @@ export class NestedColumns {
 
   constructor(
     private readonly plan: FieldPlan,
-    context: Pick<ReadContext, "reportLoss" | "reportNotice">,
+    private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">,
   ) {
     this.tree = toSchemaTree(withAnnotations(plan.node));
     // hyparquet's paths begin with the root of the schema.
@@ -43,6 +43,7 @@ export class NestedColumns {
       const count = countValues(leaf.values);
       const dense = { rows: count, entries: count, definitions: null, repetitions: null, values: leaf.values };
       const column = this.columns[c]!.column(dense);
+      this.reportNonFinite(column);
       const values = Array.from({ length: count }, (_, k) => jsonValueAt(column, k));
       const definitions = leaf.definitions ? [...leaf.definitions] : new Array(leaf.entries).fill(maxDefinition);
       const repetitions = leaf.repetitions ? [...leaf.repetitions] : [];
@@ -60,6 +61,15 @@ export class NestedColumns {
       else builder.push(JSON.stringify(value, toJson));
     }
     return builder.finish();
+  }
+
+  /** JSON has no NaN and no infinity. */
+  private reportNonFinite(column: Column): void {
+    if (column.type !== "double") return;
+    let count = 0;
+    for (const value of column.values) if (!Number.isFinite(value)) count++;
+    const example = "NaN or infinity in a list, struct or map became null, since JSON does not have them";
+    if (count > 0) this.context.reportLoss("non-finite-value", this.plan.field.name, example, count);
   }
 }
 

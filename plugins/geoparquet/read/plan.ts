@@ -57,6 +57,4 @@ export interface ParquetPlan {
   readonly fields: readonly FieldPlan[];
   readonly groups: readonly GroupPlan[];
   readonly rows: number;
-  /** The extent that the metadata declares. */
-  readonly extent: Extent | null;
 }

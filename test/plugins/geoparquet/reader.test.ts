@@ -103,6 +103,21 @@ describe("types of columns", () => {
     ]);
   });
 
+  it("report numbers in lists that JSON does not have", async () => {
+    const path = writeParquet(nextPath(), {
+      schema: [
+        { name: "schema", num_children: 1 },
+        { name: "l", repetition_type: "OPTIONAL", num_children: 1, converted_type: "LIST" },
+        { name: "list", repetition_type: "REPEATED", num_children: 1 },
+        { name: "element", repetition_type: "OPTIONAL", type: "DOUBLE" },
+      ],
+      columnData: [{ name: "l", data: [[1, Number.NaN], [Number.POSITIVE_INFINITY]] }],
+    });
+    const layer = await readLayer(path);
+    expect(featuresOf(layer).map(({ properties }) => properties.l)).toEqual([[1, null], [null]]);
+    expect(layer.losses).toMatchObject([{ code: "non-finite-value", field: "l", count: 2 }]);
+  });
+
   it("text that is not UTF-8 is repaired and reported, as is JSON that is none", async () => {
     const bytes = [Buffer.from("ok"), Uint8Array.of(0x61, 0xff)];
     const text = await readColumn({ type: "BYTE_ARRAY", logical_type: { type: "STRING" } }, bytes);
