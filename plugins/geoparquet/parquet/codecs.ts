@@ -54,7 +54,8 @@ export function decompress(codec: string, bytes: Uint8Array, size: number): Uint
     case "BROTLI":
       return zlib.brotliDecompressSync(bytes, limit);
     case "ZSTD":
-      return zstdDecompressSync ? zstdDecompressSync(bytes, limit) : decompressZstd(bytes, new Uint8Array(size));
+      // Without a buffer for the result, which fzstd would convert to text to compare it with 1.
+      return zstdDecompressSync ? zstdDecompressSync(bytes, limit) : decompressZstd(bytes);
     case "LZ4":
       return decompressLz4(bytes, size);
     case "LZ4_RAW":

@@ -18,9 +18,9 @@ async function ownFile(): Promise<string> {
   return path;
 }
 
-function otherFile(): string {
+function otherFile(codec: "SNAPPY" | "ZSTD"): string {
   const data = Array.from({ length: 300 }, (_, i) => i);
-  return writeParquet(scratch.path("other.parquet"), {
+  return writeParquet(scratch.path(`other-${codec}.parquet`), {
     columnData: withPoints([
       { name: "n", type: "INT32", data, encoding: "DELTA_BINARY_PACKED" },
       { name: "s", type: "STRING", data: data.map((n) => (n % 5 ? `value ${n % 9}` : null)) },
@@ -28,6 +28,7 @@ function otherFile(): string {
       { name: "j", type: "JSON", data: data.map((n) => ({ n })) },
       { name: "t", type: "TIMESTAMP", data: data.map((n) => new Date(n * 1e9)) },
     ]),
+    codec,
     pageSize: 500,
     rowGroupSize: 100,
     kvMetadata: [geoKey()],
@@ -36,7 +37,8 @@ function otherFile(): string {
 
 describe.each([
   ["the plugin", ownFile],
-  ["another writer", async () => otherFile()],
+  ["another writer", async () => otherFile("SNAPPY")],
+  ["another writer, with Zstandard", async () => otherFile("ZSTD")],
 ])("a file of %s", (_, create) => {
   it(`is read or refused in ${mutations} damaged copies`, async () => {
     const intact = readFileSync(await create());

@@ -132,32 +132,35 @@ describe("types of columns", () => {
 describe("pages", () => {
   const data = Array.from({ length: 5000 }, (_, i) => (i % 7 === 0 ? null : `value ${i % 50}`));
   const numbers = Array.from({ length: 5000 }, (_, i) => i * i);
-  it.each(["SNAPPY", "GZIP", "BROTLI", "UNCOMPRESSED"] as const)("of several row groups in %s", async (codec) => {
-    const columnData = withPoints([
-      { name: "t", type: "STRING", data },
-      { name: "n", type: "INT32", data: numbers, encoding: "DELTA_BINARY_PACKED" },
-      { name: "u", type: "STRING", data: numbers.map((n) => `${n}`), encoding: "DELTA_BYTE_ARRAY" },
-      { name: "d", type: "DOUBLE", data: numbers.map((n) => n / 8), encoding: "BYTE_STREAM_SPLIT" },
-    ]);
-    const path = writeParquet(nextPath(), {
-      columnData,
-      codec,
-      pageSize: 3000,
-      rowGroupSize: 1700,
-      kvMetadata: [geoKey()],
-    });
-    for (const bySplits of [false, true]) {
-      const layer = await readLayer(path, { bySplits });
-      if (bySplits) expect(layer.splits).toHaveLength(3);
-      const features = featuresOf(layer);
-      expect(features.map(({ properties }) => properties.t)).toEqual(data);
-      expect(features.map(({ properties }) => properties.n)).toEqual(numbers);
-      expect(features.map(({ properties }) => properties.u)).toEqual(numbers.map((n) => `${n}`));
-      expect(features.map(({ properties }) => properties.d)).toEqual(numbers.map((n) => n / 8));
-      expect(features[4999]!.geometry).toEqual({ type: "Point", coordinates: [4999, -4999] });
-      expect(layer.records.at(-1)).toBe(5000);
-    }
-  });
+  it.each(["SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4_RAW", "UNCOMPRESSED"] as const)(
+    "of several row groups in %s",
+    async (codec) => {
+      const columnData = withPoints([
+        { name: "t", type: "STRING", data },
+        { name: "n", type: "INT32", data: numbers, encoding: "DELTA_BINARY_PACKED" },
+        { name: "u", type: "STRING", data: numbers.map((n) => `${n}`), encoding: "DELTA_BYTE_ARRAY" },
+        { name: "d", type: "DOUBLE", data: numbers.map((n) => n / 8), encoding: "BYTE_STREAM_SPLIT" },
+      ]);
+      const path = writeParquet(nextPath(), {
+        columnData,
+        codec,
+        pageSize: 3000,
+        rowGroupSize: 1700,
+        kvMetadata: [geoKey()],
+      });
+      for (const bySplits of [false, true]) {
+        const layer = await readLayer(path, { bySplits });
+        if (bySplits) expect(layer.splits).toHaveLength(3);
+        const features = featuresOf(layer);
+        expect(features.map(({ properties }) => properties.t)).toEqual(data);
+        expect(features.map(({ properties }) => properties.n)).toEqual(numbers);
+        expect(features.map(({ properties }) => properties.u)).toEqual(numbers.map((n) => `${n}`));
+        expect(features.map(({ properties }) => properties.d)).toEqual(numbers.map((n) => n / 8));
+        expect(features[4999]!.geometry).toEqual({ type: "Point", coordinates: [4999, -4999] });
+        expect(layer.records.at(-1)).toBe(5000);
+      }
+    },
+  );
 
   it("of a large row group are read in several splits", async () => {
     const count = 150_000;

@@ -22,10 +22,43 @@ export const geoKey = (column: object = {}, more: object = {}) => ({
   }),
 });
 
+const maxZstdBlock = 1 << 17;
+
+/** A Zstandard frame of raw blocks (RFC 8878, 3.1.1), which no library is needed for. */
+function storeZstd(bytes: Uint8Array): Uint8Array {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0]);
+  head.writeUInt32LE(bytes.length, 5);
+  const parts: Uint8Array[] = [head];
+  for (let at = 0; at === 0 || at < bytes.length; at += maxZstdBlock) {
+    const block = bytes.subarray(at, at + maxZstdBlock);
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((block.length << 3) | (at + maxZstdBlock >= bytes.length ? 1 : 0), 0, 3);
+    parts.push(header, block);
+  }
+  return Buffer.concat(parts);
+}
+
+/** An LZ4 block of literals only. */
+function storeLz4(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes;
+  if (length < 15) return Buffer.concat([Buffer.from([length << 4]), bytes]);
+  const sizes = [];
+  for (let rest = length - 15; ; rest -= 255) {
+    sizes.push(Math.min(255, rest));
+    if (rest < 255) break;
+  }
+  return Buffer.concat([Buffer.from([0xf0, ...sizes]), bytes]);
+}
+
 type Given = Omit<ParquetWriteOptions, "writer">;
 
 export function writeParquet(path: string, options: Given): string {
-  const codecs = { GZIP: gzipSync, BROTLI: brotliCompressSync } as unknown as NonNullable<Given["compressors"]>;
+  const codecs = {
+    GZIP: gzipSync,
+    BROTLI: brotliCompressSync,
+    ZSTD: storeZstd,
+    LZ4_RAW: storeLz4,
+  } as unknown as NonNullable<Given["compressors"]>;
   writeFileSync(path, Buffer.from(parquetWriteBuffer({ compressors: codecs, ...options })));
   return path;
 }
