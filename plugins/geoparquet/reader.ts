@@ -15,6 +15,7 @@ import {
   type Source,
   type SourceFile,
 } from "../../src/plugin/index.js";
+import { defaultSplitBytes } from "../shared/split-size.js";
 import { rejectUnreadableGeometries } from "../shared/unreadable-geometries.js";
 import type { readOptions } from "./index.js";
 import { LeafReader } from "./parquet/leaf-reader.js";
@@ -44,7 +45,7 @@ const minBatchRows = 16;
 const batchBytes = 1 << 18;
 /** A row group with more of either is read in several splits. */
 const maxSplitRows = 1 << 17;
-const maxSplitBytes = 1 << 23;
+const maxSplitBytes = 4 * defaultSplitBytes;
 
 /** @throws input-corrupt, input-truncated, unsupported, option-invalid */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
