@@ -4,6 +4,7 @@ import csv from "./csv/index.js";
 import gdal from "./gdal/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
+import geoparquet from "./geoparquet/index.js";
 import gpx from "./gpx/index.js";
 import kml from "./kml/index.js";
 import postgis from "./postgis/index.js";
@@ -14,6 +15,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/csv", formats: [csv] },
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
+  { module: "#plugins/geoparquet", formats: [geoparquet] },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/postgis", formats: [postgis] },

@@ -33,6 +33,13 @@ export const crsContext: CrsContext = {
     if (flavour === "esri") return writer.writeEsri(definition, tables);
     return flavour === "wkt1" ? writer.writeWkt1(definition, tables) : writer.writeWkt2(definition);
   },
+  async toProjJson(crs) {
+    const [definition, { writeProjJson }] = await Promise.all([
+      resolveDefinition(crs),
+      import("./definitions/write-projjson.js"),
+    ]);
+    return writeProjJson(definition);
+  },
 };
 
 /** Areas of use wider than this, in degrees of longitude, are not used to judge positions. */

@@ -22,6 +22,22 @@ export interface Split {
   readonly [key: string]: unknown;
 }
 
+/** A comparison of a field with a value; text is compared by its bytes in UTF-8. */
+export interface SplitCondition {
+  readonly field: string;
+  readonly comparison: "=" | "<" | "<=" | ">" | ">=";
+  readonly value: number | bigint | string;
+}
+
+/**
+ * What features of a layer must meet to be wanted, as far as a reader can decide it for many at once: they meet one of the
+ * boxes, in the coordinates of the layer, and all conditions. The host examines each feature again.
+ */
+export interface SplitFilter {
+  readonly boxes: readonly Extent[] | null;
+  readonly conditions: readonly SplitCondition[];
+}
+
 /** Properties of a layer that are known without reading its features; null if unknown. */
 export interface LayerInfo {
   readonly name: string;
@@ -80,8 +96,11 @@ export interface Layer extends LayerInfo {
    * bounds; all types, kinds and dimensions that occur must be included. Null if this is not possible.
    */
   summary?(request: SummaryRequest): Promise<LayerSummary | null>;
-  /** The parts in order, each read by `batches(split)`; the same parts at every call. */
-  splits?(): AsyncIterable<Split>;
+  /**
+   * The parts in order, each read by `batches(split)`; the same parts at every call. A part in which no feature meets the
+   * filter may be read as one without features.
+   */
+  splits?(filter?: SplitFilter): AsyncIterable<Split>;
   /**
    * All batches, for a scan on one thread, without reporting losses, notices and rejects. Present if this is faster than
    * reading all splits.

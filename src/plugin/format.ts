@@ -71,6 +71,8 @@ export interface CrsContext {
   parse(definition: string): Promise<Crs>;
   /** Returns the definition in this dialect of WKT, or null if the dialect cannot express it. */
   toWkt(crs: Crs, flavour: "esri" | "wkt1" | "wkt2"): Promise<string | null>;
+  /** Returns the definition as PROJJSON (an object for `JSON.stringify`), or null if it cannot be expressed. */
+  toProjJson(crs: Crs): Promise<Readonly<Record<string, unknown>> | null>;
   /**
    * Returns the share (0 to 1) of positions (`xy`: interleaved x and y in units of `crs`) inside or near the area of use
    * of `crs`. Null if the area is unknown or too large to decide anything.

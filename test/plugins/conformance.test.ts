@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
 import geopackage from "../../plugins/geopackage/index.js";
+import geoparquet from "../../plugins/geoparquet/index.js";
 import gpx from "../../plugins/gpx/index.js";
 import kml from "../../plugins/kml/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
@@ -20,6 +21,7 @@ describe("every format keeps the contract", () => {
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg"), keepsTypes: fieldTypes });
+  checkFormat(geoparquet, { test, keepsTypes: fieldTypes });
   checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });
   // A field of its own and several waypoints for a feature are what GPX is read and written with otherwise.
   checkFormat(gpx, {

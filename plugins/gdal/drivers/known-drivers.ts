@@ -69,7 +69,6 @@ export const knownDrivers: readonly KnownDriver[] = [
     zips: ["gdb.zip"],
     writes: true,
   },
-  { driver: "Parquet", label: "GeoParquet", extensions: ["parquet"], writes: true, signature: startsWithBytes("PAR1") },
   {
     driver: "Arrow",
     label: "GeoArrow IPC",

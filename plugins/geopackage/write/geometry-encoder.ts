@@ -1,4 +1,5 @@
 import { type GeometryColumn, Kind } from "../../../src/model/index.js";
+import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { headerBytes, letterG, letterP } from "../read/geometry-blob.js";
@@ -8,44 +9,6 @@ const littleEndianFlag = 1;
 const envelopeFlag = 1 << 1;
 const emptyFlag = 1 << 4;
 const envelopeBytes = 32;
-
-/** Min x, min y, max x, max y; min > max if empty. */
-export type Box = Float64Array;
-
-/** Widens the box by the positions of feature `i` and its members. @returns whether all are finite */
-function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
-  if (column.boxes && !column.members) {
-    for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
-    return true;
-  }
-  const { xy, partOffsets, ringOffsets, positionOffsets } = column;
-  const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
-  const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
-  let minX = box[0]!;
-  let minY = box[1]!;
-  let maxX = box[2]!;
-  let maxY = box[3]!;
-  let sum = 0;
-  for (let k = 2 * from; k < 2 * to; k += 2) {
-    const x = xy[k]!;
-    const y = xy[k + 1]!;
-    // x - x is 0 unless x is NaN or infinite.
-    sum += x + y - (x + y);
-    if (x < minX) minX = x;
-    if (y < minY) minY = y;
-    if (x > maxX) maxX = x;
-    if (y > maxY) maxY = y;
-  }
-  if (sum !== 0) return false;
-  box[0] = minX;
-  box[1] = minY;
-  box[2] = maxX;
-  box[3] = maxY;
-  const { members, memberOffsets } = column;
-  if (!members || !memberOffsets) return true;
-  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widenBox(box, members, k)) return false;
-  return true;
-}
 
 /** Encodes geometry blobs (OGC 12-128r19, 2.1.3), with an XY envelope except for points and empty geometries. */
 export class GeometryEncoder {
@@ -90,12 +53,12 @@ export class GeometryEncoder {
   /** The blob of feature `i`, valid until the next call; null for a null geometry. */
   encode(column: GeometryColumn, i: number): GeometryBlob | null {
     const { box } = this;
-    this.clearBox();
+    clearBox(box);
     const kind = column.kinds[i]!;
     if (kind === Kind.none) return null;
     if (!widenBox(box, column, i)) {
       this.notFinite++;
-      this.clearBox();
+      clearBox(box);
       return null;
     }
     if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.encodePlainPoint();
@@ -112,14 +75,6 @@ export class GeometryEncoder {
     this.blob.bytes = bytes;
     this.blob.length = bytes.length;
     return this.blob;
-  }
-
-  private clearBox(): void {
-    const { box } = this;
-    box[0] = Infinity;
-    box[1] = Infinity;
-    box[2] = -Infinity;
-    box[3] = -Infinity;
   }
 
   private writeHeader(bytes: Uint8Array, flags: number): void {

@@ -33,6 +33,7 @@ const drivers: Readonly<Record<string, string>> = {
   kml: "kml",
   libkml: "kml",
   gpx: "gpx",
+  parquet: "geoparquet",
 };
 
 const formatOf = (driver: string): string => drivers[driver.toLowerCase()] ?? `gdal:${driver}`;

@@ -77,7 +77,7 @@ export const degree: Unit = { name: "degree", conversionFactor: Math.PI / 180 };
 export const metre: Unit = { name: "metre", conversionFactor: 1 };
 export const greenwich: PrimeMeridian = { name: "Greenwich", degrees: 0 };
 
-const wgs84Geodetic: GeographicCrs = {
+export const wgs84Geodetic: GeographicCrs = {
   code: "4326",
   name: "WGS 84",
   datum: {

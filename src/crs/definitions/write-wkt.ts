@@ -228,7 +228,7 @@ export function writeWkt2(definition: CrsDefinition): string | null {
 }
 
 /** Methods for which EPSG has a separate spherical method. */
-const sphericalMethods: Readonly<Partial<Record<MethodId, MethodId>>> = {
+export const sphericalMethods: Readonly<Partial<Record<MethodId, MethodId>>> = {
   "lambert-azimuthal": "lambert-azimuthal-spherical",
   "equal-area-cylindrical": "equal-area-cylindrical-spherical",
 };

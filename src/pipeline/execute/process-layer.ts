@@ -3,6 +3,7 @@ import { recordFailedInput } from "../input/failed-input.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import { layerPieces, scanPieces } from "../input/read-layer.js";
 import { requestedFields, type StagePlan } from "../plan/plan-stages.js";
+import { splitFilter } from "../plan/split-filter.js";
 import { nullsBadGeometry } from "../write/rejects-file.js";
 import { mapInOrder, maxConcurrentPieces } from "./executor.js";
 import type { PieceResult, TaskSpec } from "./task.js";
@@ -49,17 +50,19 @@ async function* processPieces(
     now: host.now.getTime(),
   };
   progress.total += open.layer.bytes;
+  const filter = open.isExisting ? undefined : splitFilter(request, stagePlan);
   if (
     executor.runDistributed &&
     open.layer.splits &&
     !open.isExisting &&
     request.inputs.includes(open.source.spec.path)
   ) {
-    yield* executor.runDistributed(spec, layerPieces(open));
+    yield* executor.runDistributed(spec, layerPieces(open, filter));
     return;
   }
   const task = await executor.open(spec);
-  const pieces = outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open) : layerPieces(open);
+  const pieces =
+    outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open, filter) : layerPieces(open, filter);
   // With a limit as few pieces as possible are read ahead, since readers also report losses of features beyond the limit.
   const concurrency = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
   try {

@@ -5,6 +5,7 @@ import {
   Kind,
   type LayerSummary,
   packFeatures,
+  type SplitFilter,
   type SummaryRequest,
   typesIn,
 } from "../../model/index.js";
@@ -80,11 +81,14 @@ export async function readerSummary(
   return lacksExtent ? null : summary;
 }
 
-/** The pieces of a layer: its splits, or its batches if it has none. */
-export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
+/**
+ * The pieces of a layer: its splits, or its batches if it has none.
+ * @param filter what features must meet to be wanted
+ */
+export async function* layerPieces(open: OpenLayer, filter?: SplitFilter): AsyncGenerator<Piece> {
   const { layer } = open;
   if (layer.splits) {
-    for await (const split of layer.splits()) yield { split };
+    for await (const split of layer.splits(filter)) yield { split };
     return;
   }
   let record = 1;
@@ -98,8 +102,8 @@ export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
 }
 
 /** The pieces of a layer for a scan on this thread: batches of the reader's faster `scanBatches` if it has one. */
-export async function* scanPieces(open: OpenLayer): AsyncGenerator<Piece> {
-  if (!open.layer.scanBatches) yield* layerPieces(open);
+export async function* scanPieces(open: OpenLayer, filter?: SplitFilter): AsyncGenerator<Piece> {
+  if (!open.layer.scanBatches) yield* layerPieces(open, filter);
   else for await (const { batch, bytes } of open.layer.scanBatches()) yield { batch: batch.toData(), bytes };
 }
 

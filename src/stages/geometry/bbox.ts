@@ -95,7 +95,7 @@ export function meetsBox(column: GeometryColumn, row: number, box: Extent): bool
 }
 
 /** Splits a box with west > east, which spans the antimeridian; longitudes may continue beyond ±180°. */
-function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
+export function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
   if (west <= east) return [[west, south, east, north]];
   return [
     [west, south, east + 360, north],

@@ -71,8 +71,8 @@ async function typed(shell: keyof typeof shells, lines: readonly string[]): Prom
 const everywhere: readonly (readonly [line: string, given: string])[] = [
   ["geoferry conv", "[convert]"],
   ["geoferry admin creden", "[admin] [credential]"],
-  ["geoferry convert towns.csv x --to geop", "[convert] [towns.csv] [x] [--to] [geopackage]"],
-  ["geoferry convert towns.csv x --to=geop", "[convert] [towns.csv] [x] [--to=geopackage]"],
+  ["geoferry convert towns.csv x --to geopac", "[convert] [towns.csv] [x] [--to] [geopackage]"],
+  ["geoferry convert towns.csv x --to=geopac", "[convert] [towns.csv] [x] [--to=geopackage]"],
   ["geoferry convert tow", "[convert] [towns.csv]"],
   ["geoferry convert towns.csv x --skip", "[convert] [towns.csv] [x] [--skip-errors]"],
   ["geoferry push towns.csv --mode inc", "[push] [towns.csv] [--mode] [incremental]"],

@@ -102,11 +102,14 @@ const requests: fc.Arbitrary<Partial<ConvertRequest>> = fc.constantFrom<Partial<
   { makeValid: true },
 );
 
+/** The pages of a Parquet have so many rows that its pieces are row groups. */
+const splitOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = { geoparquet: { rowGroup: "3" } };
+
 /** The files of the inputs: one of each family of geometries, where the format needs that. */
 async function writeInputs(format: Format, folder: string, layers: readonly GeneratedLayer[]): Promise<string[]> {
   const paths: string[] = [];
   for (const [n, layer] of layers.entries()) {
-    const options = { options: losslessOptions[format.id] ?? {}, name: `layer${n}` };
+    const options = { options: { ...losslessOptions[format.id], ...splitOptions[format.id] }, name: `layer${n}` };
     for (const { path } of await writeFile(format, folder, batchOf(repeated(layer)), options)) paths.push(path);
   }
   return paths;

@@ -1,0 +1,46 @@
+import type { GeometryColumn } from "../../src/model/index.js";
+
+/** Min x, min y, max x, max y; min > max (infinities) if empty. */
+export type Box = Float64Array;
+
+export function clearBox(box: Box): void {
+  box[0] = Number.POSITIVE_INFINITY;
+  box[1] = Number.POSITIVE_INFINITY;
+  box[2] = Number.NEGATIVE_INFINITY;
+  box[3] = Number.NEGATIVE_INFINITY;
+}
+
+/** Widens the box by the positions of feature `i` and its members. @returns whether all are finite */
+export function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
+  if (column.boxes && !column.members) {
+    for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
+    return true;
+  }
+  const { xy, partOffsets, ringOffsets, positionOffsets } = column;
+  const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
+  const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+  let minX = box[0]!;
+  let minY = box[1]!;
+  let maxX = box[2]!;
+  let maxY = box[3]!;
+  let sum = 0;
+  for (let k = 2 * from; k < 2 * to; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    // x - x is 0 unless x is NaN or infinite.
+    sum += x + y - (x + y);
+    if (x < minX) minX = x;
+    if (y < minY) minY = y;
+    if (x > maxX) maxX = x;
+    if (y > maxY) maxY = y;
+  }
+  if (sum !== 0) return false;
+  box[0] = minX;
+  box[1] = minY;
+  box[2] = maxX;
+  box[3] = maxY;
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets) return true;
+  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widenBox(box, members, k)) return false;
+  return true;
+}
