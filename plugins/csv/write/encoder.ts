@@ -8,7 +8,7 @@ import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { WktWriter } from "../../shared/wkt/index.js";
-import { delimiterByte, type WriterOptions } from "../options.js";
+import { type WriterOptions, writerDelimiterByte } from "../options.js";
 import { type CsvLayout, createLayout } from "./layout.js";
 import { TextCellWriter } from "./text-cells.js";
 
@@ -65,7 +65,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     private readonly context: WriteContext,
   ) {
     this.layout = createLayout(layer, options);
-    this.delimiter = delimiterByte(options.delimiter);
+    this.delimiter = writerDelimiterByte(options.delimiter);
     this.decimals = options.precision ?? null;
     this.cells = new TextCellWriter(this.out, this.delimiter, options, context);
     this.wkt = new WktWriter(this.out, this.decimals);
