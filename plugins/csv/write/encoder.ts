@@ -3,6 +3,7 @@ import { type BytesColumn, type Column, Presence } from "../../../src/model/colu
 import { createFieldIndex } from "../../../src/model/field.js";
 import { type Geometry, type GeometryColumn, geometryAt, Kind } from "../../../src/model/geometry.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import { reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { indexPresentCells, type PresentCells, presentColumns } from "../../shared/present-cells.js";
 import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
@@ -90,8 +91,8 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     if (this.decimals !== null && (layout.mode === "wkt" || layout.mode === "geojson")) {
       reportCollapsedGeometries(batch.geometry, this.decimals, this.context);
     }
-    this.tellWhatIsMissing(this.wkt);
-    this.tellWhatIsMissing(this.wkb);
+    reportMissingCoordinates(this.wkt, this.context);
+    reportMissingCoordinates(this.wkb, this.context);
     return { bytes: out.finish() };
   }
 
@@ -118,17 +119,6 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       this.cell(column, row, layout.fields[c]!.name);
     }
     out.fill(delimiter, columns.length - written);
-  }
-
-  private tellWhatIsMissing(writer: WktWriter | WkbWriter): void {
-    const { missingZ, missingM } = writer;
-    if (missingZ > 0) {
-      this.context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    }
-    if (missingM > 0) {
-      this.context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
-    }
-    writer.missingZ = writer.missingM = 0;
   }
 
   /**
