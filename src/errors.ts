@@ -254,11 +254,21 @@ export const errorDefinitions = {
 
   /** `position`: the first position that is not longitude and latitude. */
   "crs-missing": defineError<
-    SourceDetails & { place?: Place; reason: string; position?: readonly [x: number, y: number] }
+    SourceDetails & {
+      place?: Place;
+      reason: string;
+      position?: readonly [x: number, y: number];
+      /** Whether the source is the output that features are added to, which `--source-crs` does not describe. */
+      isOutput?: boolean;
+    }
   >(
     "input",
     (e) =>
-      `${describeLocation(e.source, e.place)}: declares no coordinate reference system, and ${e.reason}; name it with --source-crs, or copy the coordinates unchanged with --no-reproject`,
+      `${describeLocation(e.source, e.place)}: declares no coordinate reference system, and ${e.reason}; ${
+        e.isOutput
+          ? "--no-reproject adds coordinates unchanged"
+          : "name it with --source-crs, or copy the coordinates unchanged with --no-reproject"
+      }`,
   ),
   "crs-unknown": defineError<{ text: string; reason?: string }>(
     "input",

@@ -15,7 +15,11 @@ function project(name: string, ...files: string[]): string {
 
 describe("the command that installs a missing package", () => {
   test.each([
-    ["a checkout", "/srv/ada/geoferry/src/install-command.ts", "npm install --allow-scripts=gdal-async gdal-async"],
+    [
+      "a checkout",
+      "/srv/ada/geoferry/src/install-command.ts",
+      "npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async",
+    ],
     [
       "npm, globally",
       "/usr/lib/node_modules/geoferry/dist/chunks/load.js",
@@ -42,7 +46,11 @@ describe("the command that installs a missing package", () => {
   });
 
   test.each([
-    ["npm", ["package.json", "package-lock.json"], "npm install --allow-scripts=gdal-async gdal-async"],
+    [
+      "npm",
+      ["package.json", "package-lock.json"],
+      "npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async",
+    ],
     ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add --allow-build=gdal-async gdal-async"],
     ["yarn", ["package.json", "yarn.lock"], "yarn add gdal-async"],
     ["bun", ["package.json", "bun.lock"], "bun add --trust gdal-async"],

@@ -68,7 +68,7 @@ export async function planConversions(
   maySkipFailed = false,
 ): Promise<ConversionPlan> {
   const request = trimTrailingSlash(given, host);
-  const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
+  const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from, host.onLeftOut);
   const isSingle =
     host.registry.findByAddress(request.output) !== undefined ||
     (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));

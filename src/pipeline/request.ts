@@ -117,6 +117,8 @@ export interface Host {
   /** Time of the run: `SOURCE_DATE_EPOCH` if it is set. */
   readonly now: Date;
   readonly onProgress?: (progress: Progress) => void;
+  /** Called with the files of folders that were left out, since no format has their names. */
+  readonly onLeftOut?: (paths: readonly string[]) => void;
   /** Called with the layers of the inputs once they are open. */
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
   /** Called and awaited when all files of an output are complete, before the first one is renamed to its final name. */

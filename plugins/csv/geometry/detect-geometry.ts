@@ -264,8 +264,9 @@ export async function detectGeometry(
   const candidates = await listCandidates(choice, judge, context);
   const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
-  const lone = candidates.length === 0 && notices.length === 0 ? describeLoneCoordinate(choice) : null;
-  if (lone) notices.push(lone);
+  const other = candidates.length === 0 && notices.length === 0;
+  const remark = other ? (describeGridReferences(choice) ?? describeLoneCoordinate(choice)) : null;
+  if (remark) notices.push(remark);
   return { plan: { kind: "none" }, notices, candidates };
 }
 
@@ -294,6 +295,24 @@ async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Pr
       undefined,
       `"${x}" and "${y}" have names of coordinates, but no row has numbers in both, as "${example.slice(0, 40)}" is none`,
     ];
+  }
+  return null;
+}
+
+/** Zone, easting and northing of UTM; or a reference of the Military Grid Reference System, which divides its zones. */
+const gridReferences = [
+  { system: "UTM", pattern: /^\d{1,2}\s?[C-HJ-NP-X]\s+\d{6}(\.\d+)?\s+\d{7}(\.\d+)?$/i },
+  { system: "MGRS", pattern: /^\d{1,2}[C-HJ-NP-X]\s?[A-HJ-NP-Z]{2}\s?\d{2,5}\s?\d{2,5}$/i },
+] as const;
+
+/** A column of texts with zone, easting and northing, which are not read. */
+function describeGridReferences({ names, samples }: TableSample): Notices[number] | null {
+  for (const column of names.keys()) {
+    const texts = samples.of(column).filter((text) => !isMissing(text));
+    const found = texts.length > 0 && gridReferences.find(({ pattern }) => texts.every((text) => pattern.test(text)));
+    if (!found) continue;
+    const example = `"${names[column]!}" looks like ${found.system} coordinates, which are an attribute here; with eastings and northings in columns of their own, --source-crs names the system of their zone, such as EPSG:32632`;
+    return ["coordinates-left-out", undefined, example];
   }
   return null;
 }

@@ -1,5 +1,10 @@
 import type { ReadContext, Source, SourceFile } from "../../../src/plugin/format.js";
-import { ambiguityNotices, strayQuoteMessage, twoDigitYearNotices } from "../columns/ambiguity-notices.js";
+import {
+  ambiguityNotices,
+  numberLikeNameNotices,
+  strayQuoteMessage,
+  twoDigitYearNotices,
+} from "../columns/ambiguity-notices.js";
 import { type ColumnFormat, type FormatRules, textColumnFormat } from "../columns/column-format.js";
 import { type CsvtColumnType, parseCsvt } from "../columns/csvt.js";
 import { collectSamples } from "../columns/samples.js";
@@ -167,6 +172,7 @@ async function planAtEncoding(
     return options.types === "text" ? textColumnFormat : scan.formOf(c);
   };
   const forms = names.map((_, c) => formOf(c));
+  notices.push(...numberLikeNameNotices(names, forms, samples, kept));
   notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte, decimal));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
   // If only some rows were scanned, the others are unknown.

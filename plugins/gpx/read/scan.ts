@@ -113,7 +113,7 @@ export async function scanGpx(
   const scanner = new GpxScanner(splitSize, context.skipErrors, readsShape);
   const notGpx = (name: string) =>
     createError("input-corrupt", { source, place: {}, reason: `it is not GPX: its root element is <${name}>` });
-  const quiet = { ...scanContext(context), reportNotice: () => {} };
+  const quiet = { ...scanContext(context), reportLoss: () => {}, reportNotice: () => {} };
   let start: XmlPosition | undefined;
   for (;;) {
     const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });

@@ -22,7 +22,7 @@ export interface DocumentReaderSettings {
   readonly containers: OpenContainer[];
   /** The namespace of the root element, which counts as KML's in this document. Undefined before the root. */
   readonly rootNamespace?: string | null | undefined;
-  readonly context: Pick<ReadContext, "reportNotice">;
+  readonly context: Pick<ReadContext, "reportLoss">;
 }
 
 /** The kind of element that is being read. */
@@ -478,7 +478,7 @@ export class DocumentReader {
       if (findings.link(this.href, this.noteName)) return "link";
     } else {
       const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
-      context.reportNotice(note, undefined, `${what} is not a feature on the map and was left out`);
+      context.reportLoss(note, undefined, `${what} is not a feature on the map and was left out`);
     }
     findings.noted();
     return null;

@@ -189,6 +189,7 @@ export class DocumentScanner implements DocumentVisitor {
       this.context.reportLoss("style-dropped", undefined, example, this.styles.dropped);
     }
     this.reportUnread();
+    this.reportResources();
     return this.plan();
   }
 
@@ -521,6 +522,15 @@ export class DocumentScanner implements DocumentVisitor {
     const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
     const example = `${source} is read as one dataset; it also contains ${listed}, which no link refers to; unpack it to read them`;
     this.context.reportNotice("zip-entries-ignored", undefined, example, unread.length);
+  }
+
+  /** Reports the images and other files of the archive, which descriptions and styles may refer to. */
+  private reportResources(): void {
+    const { otherPaths = [] } = this.settings.archive ?? {};
+    if (otherPaths.length === 0) return;
+    const listed = `${otherPaths.slice(0, 5).join(", ")}${otherPaths.length > 5 ? " …" : ""}`;
+    const example = `files of ${this.settings.source} that are no documents were left out, and references to them lead nowhere: ${listed}`;
+    this.context.reportLoss("resource-left-out", undefined, example, otherPaths.length);
   }
 
   schema(id: string, typed: string | null, name: string): void {

@@ -22,7 +22,7 @@ export class XmlReferenceResolver {
 
   constructor(
     private readonly window: XmlWindow,
-    private readonly context: Pick<ReadContext, "reportNotice">,
+    private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">,
   ) {}
 
   /** Reads the entities of a document type. */
@@ -77,7 +77,9 @@ export class XmlReferenceResolver {
   /** Reports the repairs since the last call. */
   report(): void {
     for (const [code, { count, byte }] of this.flaws) {
-      this.context.reportNotice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);
+      const example = `${repairMessages[code]}, first near byte ${byte}`;
+      if (code === "invalid-utf8") this.context.reportLoss(code, undefined, example, count);
+      else this.context.reportNotice(code, undefined, example, count);
     }
     this.flaws.clear();
   }

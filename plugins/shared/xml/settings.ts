@@ -16,7 +16,7 @@ export interface XmlPosition {
 export interface XmlReaderSettings {
   /** The name of the source, for messages. */
   readonly source: string;
-  readonly context: Pick<ReadContext, "getTextDecoder" | "reportNotice" | "signal" | "skipErrors">;
+  readonly context: Pick<ReadContext, "getTextDecoder" | "reportLoss" | "reportNotice" | "signal" | "skipErrors">;
   readonly vocabulary: XmlVocabulary;
   /** Where to begin; by default at the beginning of the file, where the encoding is detected. */
   readonly start?: XmlPosition;

@@ -156,8 +156,14 @@ function noteUndeclaredCrs(
   layer: string,
   crs: Crs | null,
 ): void {
-  if (request.reproject !== false || crs === null || writer.capabilities.crs === "any" || isWgs84(crs)) return;
-  const example = `the coordinates are in ${crs.id ?? crs.name}, but coordinates in ${writer.format.label} are longitude and latitude in WGS 84; omit --no-reproject, or choose another format`;
+  if (request.reproject !== false || writer.capabilities.crs === "any" || (crs !== null && isWgs84(crs))) return;
+  const meaning = `coordinates in ${writer.format.label} are longitude and latitude in WGS 84`;
+  if (crs === null) {
+    const example = `the input declares no coordinate reference system, and ${meaning}; if these are not, name their system with --source-crs, or choose another format`;
+    reportBuilder.notices.add("crs-undeclared", layer, undefined, 1, example);
+    return;
+  }
+  const example = `the coordinates are in ${crs.id ?? crs.name}, but ${meaning}; omit --no-reproject, or choose another format`;
   reportBuilder.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 

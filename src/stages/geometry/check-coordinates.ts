@@ -17,6 +17,8 @@ export interface CheckCoordinatesSettings {
   readonly mode: "wgs84" | "assumed" | "finite";
   /** Name of the source, for `assumed`. */
   readonly source?: string;
+  /** Whether the source is the output that features are added to. */
+  readonly isOutput?: boolean;
   /** In the mode `wgs84`: features on both sides of the antimeridian may have longitudes up to ±360°. */
   readonly continuousLongitudes?: boolean;
 }
@@ -248,7 +250,8 @@ export function build(settings: Settings, context: StageContext): Stage {
         if (mode === "assumed" && found.code === "out-of-range") {
           const reason = `it is not plain longitude and latitude: ${found.reason}`;
           const { position } = found;
-          throw createError("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
+          const details = { source, ...(place && { place }), reason, ...(position && { position }) };
+          throw createError("crs-missing", { ...details, isOutput: booleanSetting(settings, "isOutput") });
         }
         check.revert(mark);
         const isLongitude =

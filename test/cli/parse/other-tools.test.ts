@@ -149,3 +149,12 @@ describe("an output format that cannot be detected", () => {
     expect(explain(["convert", "in.geojson", output])).toBe(message);
   });
 });
+
+test("no command is suggested that could overwrite the input, if both files exist", () => {
+  const files = [scratch.path("kept.gpkg"), scratch.path("source.csv")] as const;
+  for (const file of files) writeFileSync(file, "");
+  for (const flags of [["-overwrite"], ["-append"], ["-t_srs", "EPSG:3857"]]) {
+    const message = explain(["convert", "-f", "GPKG", ...files, ...flags]);
+    expect(message).toContain("INPUT comes before OUTPUT here. Try: geoferry convert INPUT OUTPUT --to geopackage");
+  }
+});

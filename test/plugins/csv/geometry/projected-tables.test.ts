@@ -175,6 +175,19 @@ describe("degrees", () => {
     expect(result.recording.notices[0]!.example).toContain(remedy);
   });
 
+  test.each([
+    ["32U 456789 5712345", "UTM"],
+    ["32T 691831.5 5337164.25", "UTM"],
+    ["32UMC5678912345", "MGRS"],
+    ["33U VP 12345 67890", "MGRS"],
+  ])("a notice names a column of %s, which is not read", async (text, system) => {
+    const result = await read(`n;Lage\n1;${text}\n`);
+    expect(geometries(result)).toEqual([null]);
+    expect(result.recording.notices).toMatchObject([
+      { code: "coordinates-left-out", example: expect.stringContaining(`"Lage" looks like ${system} coordinates`) },
+    ]);
+  });
+
   test("a column with the name of a coordinate but without numbers needs no notice", async () => {
     const result = await read("n;lat\n1;Latvian\n");
     expect(result.recording.notices).toEqual([]);

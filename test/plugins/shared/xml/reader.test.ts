@@ -169,7 +169,7 @@ describe("a flaw that leaves the meaning clear", () => {
   ])("is repaired and reported: %s", async (code, document, text, count) => {
     const context = new RecordingContext();
     expect((await readXmlEvents(document, {}, context))[1]).toBe(text);
-    expect(context.notices).toMatchObject([{ code, count }]);
+    expect(code === "invalid-utf8" ? context.losses : context.notices).toMatchObject([{ code, count }]);
   });
 });
 
