@@ -106,7 +106,7 @@ export const errorDefinitions = {
     }
   >("input", ({ source, known, entries, notZip, named }) => {
     if (notZip)
-      return `${source}: has the extension .${notZip.extension}, but is no zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
+      return `${source}: has the extension .${notZip.extension}, but is not a zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
     if (entries) {
       const more = entries.length > maxListedEntries ? ` and ${entries.length - maxListedEntries} more` : "";
       return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, maxListedEntries).join(", ")}${more}; unpack the file that is meant and name its format with --from, if it is one of these: ${known.join(", ")}`;

@@ -8,7 +8,7 @@ import type { MetricObject } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { builtins } from "../plugins/index.js";
-import { commands, common } from "../src/cli/command.js";
+import { commands, common, type Flag } from "../src/cli/command.js";
 import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
@@ -26,6 +26,7 @@ import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
 import { workerCommand } from "../src/cli/commands/worker.js";
 import { exitStatus } from "../src/cli/exit.js";
+import { formatValuePlaceholder } from "../src/cli/help.js";
 import { serviceOptions } from "../src/cli/options/service-options.js";
 import { storeOptions } from "../src/cli/options/store-location.js";
 import { type ErrorCode, errorDefinitions } from "../src/errors.js";
@@ -52,20 +53,13 @@ function formatOptions(options: OptionTable): string {
   return table(["option", "takes", "default", ""], rows);
 }
 
-interface Flag {
-  readonly type?: string;
-  readonly alias?: string | readonly string[];
-  readonly default?: unknown;
-  readonly describe?: string;
-  readonly defaultDescription?: string;
-}
-
 function flags(options: Readonly<Record<string, Flag>>): string {
-  const rows = Object.entries(options).map(([name, { type, alias, describe: text = "", defaultDescription }]) => {
-    if (options[name]!.default === true) return [`\`--no-${name}\``, text.replace(`--no-${name} `, "")];
-    const takes = type === "boolean" ? "" : type === "number" ? " N" : " …";
+  const rows = Object.entries(options).map(([name, flag]) => {
+    const { alias, describe: text, defaultDescription } = flag;
+    if (flag.default === true) return [`\`--no-${name}\``, text];
     const short = alias === undefined ? "" : `, \`-${alias}\``;
-    return [`\`--${name}${takes}\`${short}`, defaultDescription ? `${text} (default: ${defaultDescription})` : text];
+    const term = `\`--${name}${formatValuePlaceholder(flag)}\`${short}`;
+    return [term, defaultDescription ? `${text} (default: ${defaultDescription})` : text];
   });
   return table(["flag", ""], rows);
 }
@@ -81,9 +75,9 @@ function adminTable(): string {
     .filter(({ usage }) => usage.startsWith("admin "))
     .map(({ usage, summary, options }) => {
       const own = Object.entries(options).filter(([name]) => !ofAll.includes(name));
-      const flags = own.map(([name, { type, demandOption }]) => {
-        const text = `--${name}${type === "boolean" ? "" : " …"}`;
-        return demandOption ? text : `[${text}]`;
+      const flags = own.map(([name, flag]) => {
+        const text = `--${name}${formatValuePlaceholder(flag)}`;
+        return flag.demandOption ? text : `[${text}]`;
       });
       const words = usage.replace(/<(.*)>/, (_, name: string) => name.toUpperCase());
       return [`\`${[words, ...flags].join(" ")}\``, summary];

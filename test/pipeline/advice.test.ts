@@ -67,7 +67,7 @@ describe("a source without a reference system", () => {
     const output = scratch.path("metres.gpx");
     await convertFile(input, output, { ...request, reproject: false });
     const rejects = readFileSync(`${output}.rejects.geojsonl`, "utf8");
-    expect(rejects).toContain("these look like meters: omit --no-reproject");
+    expect(rejects).toContain("these look like metres: omit --no-reproject");
     expect(rejects).not.toContain("--source-crs");
     expect(await convertFile(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
   });
@@ -89,7 +89,7 @@ describe("a zip", () => {
   test("that is not a zip is reported as such", async () => {
     const input = file("page.zip", "<!doctype html><title>Not found</title>");
     expect(await messageOf(input, "a.geojson")).toMatch(
-      /page\.zip: has the extension \.zip, but is no zip: it begins with "<!doctype html><title>Not found<"; get it again, or give it/,
+      /page\.zip: has the extension \.zip, but is not a zip: it begins with "<!doctype html><title>Not found<"; get it again, or give it/,
     );
   });
 

@@ -53,7 +53,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     await expect(convertFile(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
-        /latitude 5645282\.14 is beyond ±90°; these look like meters; is --source-crs right\?/,
+        /latitude 5645282\.14 is beyond ±90°; these look like metres; is --source-crs right\?/,
       ),
     });
   });

@@ -179,7 +179,7 @@ export class TableScan {
     throw createError("input-corrupt", {
       source: this.source,
       place: block.direct ? { byte: position + nul } : {},
-      reason: "a NUL byte: this is no text, or not in the encoding assumed (option encoding)",
+      reason: "a NUL byte: this is not text, or not in the encoding assumed (option encoding)",
     });
   }
 

@@ -150,7 +150,7 @@ export class GeometryParser {
       else this.gap(inner, this.problem);
       this.problem = problem;
     } else if (this.cursor.value() !== JsonToken.null)
-      this.gap(inner, "a member of its GeometryCollection is no geometry");
+      this.gap(inner, "a member of its GeometryCollection is not a geometry");
     else this.dropped++;
   }
 

@@ -65,7 +65,7 @@ export const convertCommand: Command<ConvertArguments> = {
       ...text,
       group: "Output:",
       accepts: ["error", "number"],
-      describe: "When several inputs would get the same output name: error, or number all but the first",
+      describe: "Action if several inputs would get the same output name: error, or number all but the first",
       defaultDescription: "error",
     },
     workers: readingOptions.workers,

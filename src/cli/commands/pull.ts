@@ -37,8 +37,9 @@ export const pullCommand: Command<PullArguments> = {
     to: outputOptions.to,
     layer: {
       ...readingOptions.layer,
+      placeholder: "KIND",
       accepts: ["point", "line", "polygon", "collection", "none"],
-      describe: "Keep only features with these geometries: point,line,polygon,collection,none",
+      describe: "Read only features with these geometries: point,line,polygon,collection,none",
     },
     "layer-name": outputOptions["layer-name"],
     "target-crs": outputOptions["target-crs"],
@@ -53,7 +54,7 @@ export const pullCommand: Command<PullArguments> = {
     strict: outputOptions.strict,
     ...existingOptions,
     workers: readingOptions.workers,
-    "max-input": { ...readingOptions["max-input"], describe: "Maximum size of the map's features, in bytes" },
+    "max-input": { ...readingOptions["max-input"], describe: "Maximum size of the map's features" },
     ...mapInputOptions,
   },
   examples: [

@@ -49,7 +49,7 @@ import {
 
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
-/** The parameters of a projection for its formulas: angles in radians, lengths in meters. */
+/** The parameters of a projection for its formulas: angles in radians, lengths in metres. */
 interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
   readonly parameters: ProjectionParameters;
@@ -60,7 +60,7 @@ interface ProjectionInput {
   readonly k: number;
   readonly x0: number;
   readonly y0: number;
-  /** Meters in a unit of the system. */
+  /** Metres in a unit of the system. */
   readonly unit: number;
 }
 
@@ -99,7 +99,7 @@ const fromMapping =
   (make: (given: ProjectionInput) => Mapping | null) =>
   (given: ProjectionInput): ProjectionKernel | null =>
     buildFromMapping(given, make(given), given.ellipsoid.a);
-/** The sphere of a radius in meters, on which latitudes are those of the ellipsoid. */
+/** The sphere of a radius in metres, on which latitudes are those of the ellipsoid. */
 const sphereOfRadius = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
   ...ellipsoid,
   a: radius,

@@ -21,5 +21,5 @@ export function windowsNameProblem(path: string): string | null {
   return null;
 }
 
-/** A name that is no device: with an underscore where it is one. */
+/** A name that is not a device: with an underscore where it is one. */
 export const avoidDeviceName = (name: string): string => (deviceName.test(name) ? `_${name}` : name);

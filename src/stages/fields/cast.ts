@@ -48,7 +48,7 @@ export function build(settings: Settings, context: StageContext): Stage {
  * - `cast-failed`: the value has no counterpart (text that is not a number, 3e9 as int32) and became null;
  * - `cast-rounded`: a fraction asked for as int32 or int64 became the nearest whole number, halves away from zero;
  * - `rounded`: an int64 beyond 2^53 that a double does not hold exactly;
- * - `time-dropped`, `date-dropped`: a datetime as a date or a time (midnight without an offset is no loss).
+ * - `time-dropped`, `date-dropped`: a datetime as a date or a time (midnight without an offset is not a loss).
  *
  * Text made of blanks becomes null without a loss. JSON strings are unquoted as text, and text becomes a JSON string;
  * an int64 beyond 2^53 becomes a JSON string, since JSON numbers are read as doubles. Bytes are base64 as text.

@@ -64,13 +64,13 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
 /** Larger numbers are not mistyped degrees. */
 const minMeters = 1000;
 
-/** @param remedy for coordinates that look like meters; empty if the message has one */
+/** @param remedy for coordinates that look like metres; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
   const isLatitude = Math.abs(y) > 90 + coordinateToleranceDegrees;
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
   if (Math.abs(x) > minMeters || Math.abs(y) > minMeters)
-    return { code, reason: `${reason}; these look like meters${remedy === "" ? "" : `: ${remedy}`}` };
+    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
   const isExchanged = Math.abs(y) > 90 + poleOvershootDegrees && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,

@@ -64,7 +64,7 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
       });
   }
   if (tally.outsideAreaCount > 0) {
-    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by meters`;
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by metres`;
     context.reportNotice("outside-operation-area", undefined, example, tally.outsideAreaCount);
   }
   tally.clear();
