@@ -27,7 +27,7 @@ export function tableOf(rows) {
   ].join("\n");
 }
 
-/** Of those that PROJ can do without grids the share, in per cent, that agrees; and what differs, in whatever way, for no known reason. */
+/** Of those that PROJ can do without grids the share, in per cent, that agrees; and all that differ for no known reason. */
 export function summary(rows, known) {
   const able = rows.filter(({ verdict }) => !["grid", "ballpark", "none"].includes(verdict));
   const agreeing = able.filter(({ verdict }) => ["agree", "home", "partly"].includes(verdict));

@@ -29,7 +29,7 @@ describe("what stands far on in an input", () => {
     expect(await lossesOf("some.geojson", { limit: 2 })).toEqual([]);
   });
 
-  test("is rejected with its own number, whatever piece it stands in", async () => {
+  test("is rejected with its own number, regardless of its split", async () => {
     const input = scratch.path("far.csv");
     const row = `1,2,${"x".repeat(defaultSplitBytes / 4)}\n`;
     writeFileSync(input, `lon,lat,text\n${row.repeat(7)},,last\n`);

@@ -44,7 +44,7 @@ describe("20,003 columns", () => {
     ["shp", 2046],
     ["gpkg", 1998],
   ])("are too many for a .%s before any row is read", async (extension, most) => {
-    // A quote that is never closed would be the error of whatever reads the rows.
+    // Reading the rows would fail at a quote that is never closed.
     const damaged = scratch.path("damaged.csv");
     writeFileSync(damaged, [`${"a,".repeat(20_002)}\n1\n`.padEnd(2 << 20, "1\n"), '"'].join(""));
     await expect(convertFile(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({

@@ -345,7 +345,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
         };
       },
     })),
-    "writes the same bytes whatever the size of the batches",
+    "writes the same bytes for every size of batches",
     /is another file with batches of/,
   ],
   [

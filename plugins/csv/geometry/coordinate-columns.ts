@@ -139,7 +139,7 @@ const isMetres = (value: number) => Math.abs(value) >= minMetres && Math.abs(val
 /** Limit of neighboring columns compared by their values alone. */
 const maxNeighbors = 40;
 
-/** Adjacent numeric columns that may be coordinates, whatever their names; eastings first. */
+/** Adjacent numeric columns that may be coordinates, regardless of their names; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],

@@ -56,7 +56,7 @@ async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContent
     if (last && indexed && at + recordHeaderBytes + length !== bytes.length && bytes.length === to - from) return null;
     contents.numbers[i] = bytes.readInt32BE(at);
     contents.starts[i] = at + recordHeaderBytes;
-    // The last record of a run ends with the run, whatever its own length.
+    // The last record of a run ends with the run, regardless of its own length.
     contents.ends[i] = last ? bytes.length : at + recordHeaderBytes + length;
     contents.offsets[i] = from + at;
     if (last && at + recordHeaderBytes + length > bytes.length && from + bytes.length >= shp.size)

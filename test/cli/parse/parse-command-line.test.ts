@@ -84,7 +84,7 @@ test.each([
   expect(read(line)).toBeNull();
 });
 
-test("whatever is typed is read, or there is a word on what is wrong", () => {
+test("every command line is either parsed or refused with a message", () => {
   const word = fc.oneof(
     fc.constantFrom(
       "a.csv",

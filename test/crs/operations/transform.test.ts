@@ -349,7 +349,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     'GEOGCS["unnamed",DATUM["D_Unknown",SPHEROID["unnamed",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]]',
     'GEOGCS["x",DATUM["Not_specified_based_on_WGS_84_ellipsoid",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
   ];
-  it("a datum without a name on WGS 84's ellipsoid is assumed to be WGS 84, with a note, whatever program wrote it", async () => {
+  it("a datum without a name on WGS 84's ellipsoid is assumed to be WGS 84, with a note, in files of any program", async () => {
     for (const text of written) {
       const crs = await parse(text);
       const operation = await findOperation(crs, wgs84);

@@ -162,7 +162,7 @@ describe("entries that are read from a zip", () => {
     expect(existsSync(join(roads.path, "../../readme.txt"))).toBe(false);
   });
 
-  test("by content, whatever the file is called, unless a format keeps it", async () => {
+  test("a zip is recognized by its content under any name, unless a format claims it", async () => {
     await pack("export.bin", { "a.csv": "x" });
     await pack("map.kmz", { "doc.kml": "<kml/>" });
     expect(await names("export.bin")).toEqual(["export.bin/a.csv"]);
@@ -437,7 +437,7 @@ describe("hostile and broken zips", () => {
     }
   });
 
-  test("sizes of the directory that are wrong are found, whatever stands beside the entry", async () => {
+  test("wrong sizes in the central directory are detected, regardless of the neighboring entries", async () => {
     const data = Buffer.from("id\n".repeat(100));
     const whole = deflateRawSync(data).length;
     for (const [method, compressed] of [

@@ -116,7 +116,7 @@ describe("one file", () => {
     expect(files()).toEqual(["a.db"]);
   });
 
-  test("has the bytes that were written and patched, in whatever pieces", async () => {
+  test("has the bytes that were written and patched, in writes of any size", async () => {
     const piece = fc.oneof(
       fc.record({ append: fc.integer({ min: 0, max: 3_000_000 }) }),
       fc.record({ append: fc.integer({ min: 0, max: 5_000 }) }),

@@ -272,7 +272,7 @@ describe("layers", () => {
     for (const name of tables) database.exec(`CREATE TABLE "${name}" (fid INTEGER PRIMARY KEY, a)`);
   };
 
-  it("are in the order of gpkg_contents, whatever the case of their names", async () => {
+  it("are in the order of gpkg_contents, with names in any letter case", async () => {
     expect(
       await names((database) => {
         make(database, "Zebra", "apple");

@@ -23,7 +23,7 @@ describe("a scope", () => {
     expect(reading.keys("source")).toEqual(["A", "B"]);
   });
 
-  test("ignores map features of other jobs, whatever their keys", async () => {
+  test("ignores map features of other jobs, even with the same keys", async () => {
     const path = side.geojson("jobs.geojson", [{ ref: "A", layer: 7 }]);
     const reading = await (await side.read(path, { ...byField("ref"), scope })).onMap([
       { properties: { ref: "A", layer: 8 } },
