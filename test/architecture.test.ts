@@ -150,7 +150,7 @@ describe("imports", () => {
     expect(sources.length).toBeGreaterThan(150);
     expect(local.length).toBeGreaterThan(500);
     expect(importsOf("src/cli/command.ts")).toContain("src/cli/commands/convert.ts");
-    expect(importsOf("src/cli/run/run-conversion.ts")).toContain("src/pipeline/convert-many.ts");
+    expect(importsOf("src/cli/run/convert-and-report.ts")).toContain("src/pipeline/convert-many.ts");
     expect(importsOf("plugins/geojson/index.ts")).toContain("plugins/geojson/reader.ts");
   });
 

@@ -123,8 +123,8 @@ class GpxLayer implements Layer {
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     let records = 0;
-    for await (const piece of split ? [split as GpxSplit] : this.splits()) {
-      const reading = this.read(piece, records, fetched as Buffer | undefined);
+    for await (const current of split ? [split as GpxSplit] : this.splits()) {
+      const reading = this.read(current, records, fetched as Buffer | undefined);
       for (let next = await reading.next(); ; next = await reading.next()) {
         if (next.done) {
           records = next.value;

@@ -96,8 +96,8 @@ const silentStageContext = {
 /** The rows of a batch that go to a target, cut to a size. */
 export function fittedBatches(target: FittedTarget, batch: Batch, batchSize: number): Batch[] {
   const fitted: Batch[] = [];
-  for (const piece of splitIntoBatches(batch, batchSize)) {
-    for (const [part, rows] of fitBatch(target.plan, piece, silentStageContext))
+  for (const slice of splitIntoBatches(batch, batchSize)) {
+    for (const [part, rows] of fitBatch(target.plan, slice, silentStageContext))
       if (part === target.index) fitted.push(rows);
   }
   return fitted;

@@ -220,7 +220,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
       },
     })),
     "reads by splits what it reads whole, and leaves the input as it was",
-    /same pieces at every call/,
+    /same splits at every call/,
   ],
   [
     "splits with functions in them",

@@ -11,8 +11,8 @@ import {
 } from "../options/source-options.js";
 import { mapIdOf, mapOption } from "../options/sync-options.js";
 import { unprotect } from "../parse/arguments.js";
+import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
-import { runConversion } from "../run/run-conversion.js";
 
 export interface PullArguments extends SourceArguments, OutputArguments, MapInputArguments {
   readonly output: string;
@@ -63,6 +63,6 @@ export const pullCommand: Command<PullArguments> = {
     ["pull - --map 7c0e6a52-… --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {
-    return runConversion(parsePullRequest(args), args);
+    return convertAndReport(parsePullRequest(args), args);
   },
 };

@@ -57,7 +57,7 @@ export interface EncodeSpec {
   readonly targetLayers: readonly TargetLayer[];
 }
 
-/** A piece of a layer: a split, a batch that was already read, or with neither the whole layer. */
+/** What a task processes at once: a split, a batch that was already read, or with neither the whole layer. */
 export interface Piece {
   readonly split?: Split;
   readonly batch?: BatchData;
@@ -149,14 +149,14 @@ class RejectCountingContext implements StageContext {
 /** Scans a part of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
 export async function scanPart(
   { source: sourceSpec, reader: ref, skipErrors, keepsBadGeometries }: ScanSpec,
-  piece: unknown,
+  part: unknown,
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
   const source = createSource(sourceSpec);
   const reader = await loadReader(ref, findFormat);
   await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
-  return reader.scanPart!(source, piece, context);
+  return reader.scanPart!(source, part, context);
 }
 
 async function loadReader(ref: FormatRef, findFormat: FindFormat): Promise<ReaderModule<OptionValues<OptionTable>>> {

@@ -13,7 +13,7 @@ import {
 } from "../../model/column.js";
 import type { Field, FieldType } from "../../model/field.js";
 import { isExistingDay, temporalTypeAt } from "../../model/temporal-type.js";
-import { fieldTypeMapSetting, type Settings } from "../settings.js";
+import { fieldTypeMapSetting, type StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { CastLosses, castValue, doubleToInt32, doubleToInt64, int64ToDouble, int64ToInt32 } from "./cast-value.js";
 
@@ -25,7 +25,7 @@ export interface CastSettings {
 /** A field of another type: the width and decimals that the source declared were those of the old one. */
 const withType = (field: Field, type: FieldType): Field => (field.type === type ? field : { name: field.name, type });
 
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const types = fieldTypeMapSetting(settings, "map");
   return {
     apply(batch: Batch): Batch {

@@ -4,7 +4,7 @@ import { DegeneratePartFilter } from "../../model/degenerate-parts.js";
 import { coordinateToleranceDegrees, type GeometryColumn, positionRange } from "../../model/geometry.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
-import { booleanSetting, choiceSetting, type Settings, textSetting } from "../settings.js";
+import { booleanSetting, choiceSetting, type StageSettings, textSetting } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { poleOvershootDegrees } from "../suspect-swap.js";
 import { reportRepairs } from "./drop-degenerate.js";
@@ -221,7 +221,7 @@ function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageConte
  * without: its longitudes turned one by one would lead it around the earth.
  * @throws crs-missing in the mode `assumed`
  */
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const mode = choiceSetting(settings, "mode", ["wgs84", "assumed", "finite"]);
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";

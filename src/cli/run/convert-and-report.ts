@@ -14,7 +14,10 @@ import {
 import type { MapInputArguments } from "./map-inputs.js";
 
 /** @returns the exit status @throws usage */
-export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
+export async function convertAndReport(
+  request: ConvertRequest,
+  args: MapInputArguments & GridArguments,
+): Promise<number> {
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const outcomes = await convertMany(request, host, (outcome) => {
