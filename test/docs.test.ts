@@ -97,7 +97,7 @@ describe("docs/formats.md", () => {
     ]),
   );
 
-  test("has the options that readers and writers have", async () => {
+  test("docs/formats.md lists the options of all readers and writers", async () => {
     const markdown = page("formats.md");
     // The two GeoJSON formats have one reader.
     const expected = Object.keys(parts).filter((name) => name !== "geojsonseq reader");
@@ -105,7 +105,7 @@ describe("docs/formats.md", () => {
     await expect(fillSections(markdown, parts)).toMatchFileSnapshot("../docs/formats.md");
   });
 
-  test("names only codes that errors.md explains", () => {
+  test("docs/formats.md names only codes that errors.md explains", () => {
     const named = [...page("formats.md").matchAll(/\(`[a-z0-9-]+`(?:[ ,][^()]*)?\)/g)].flatMap((match) =>
       [...match[0].matchAll(/`([a-z0-9-]+)`/g)].map((code) => code[1]!),
     );
@@ -119,7 +119,7 @@ describe("docs/pairs.md", () => {
     ({ id, reader, writer, addresses }) => reader && writer && !addresses && id !== "geojsonseq",
   );
 
-  test("has what conversions between all formats report", async () => {
+  test("docs/pairs.md lists the reports of conversions between all formats", async () => {
     const sections: string[] = [];
     for (const from of formats) {
       const reports = [];
@@ -134,7 +134,7 @@ describe("docs/pairs.md", () => {
 });
 
 describe("docs/command-line.md", () => {
-  test("has the flags that the commands have", async () => {
+  test("docs/command-line.md lists the flags of all commands", async () => {
     const markdown = page("command-line.md");
     const parts = {
       common: flags(common),
@@ -173,7 +173,7 @@ describe("docs/command-line.md", () => {
     "docs/sync.md",
     "docs/jobs.md",
     "docs/monitoring.md",
-  ])("knows every flag that %s speaks of", (name) => {
+  ])("every flag in %s exists", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
     const spoken = [...text.matchAll(/(?<=^|[\s`(])--([a-z][a-z-]+)/gm)].map((match) => match[1]!);
@@ -234,7 +234,7 @@ describe("docs/monitoring.md", () => {
   const ofRun = new JobMetrics("any").registry.getMetricsAsArray();
   const ofWorker = new WorkerMetrics().registry.getMetricsAsArray();
 
-  test("has the names of all metrics", async () => {
+  test("docs/monitoring.md lists all metrics", async () => {
     const parts = {
       "job-metrics": metricTable(ofRun, (name) => labelsOfRun[name.replace("geoferry_", "")]!.labels),
       "worker-metrics": metricTable(ofWorker, (name) => (/duration/.test(name) ? ["outcome"] : [])),
@@ -242,7 +242,7 @@ describe("docs/monitoring.md", () => {
     await expect(fillSections(page("monitoring.md"), parts)).toMatchFileSnapshot("../docs/monitoring.md");
   });
 
-  test("the rules and the dashboard ask for metrics that there are", () => {
+  test("the alert rules and the dashboard use existing metrics", () => {
     const known = new Set([...ofRun, ...ofWorker].flatMap(({ name }) => [name, `${name}_count`]));
     const rules = parse(readFileSync(new URL("../samples/jobs/alerts.yaml", import.meta.url), "utf8"));
     const dashboard = JSON.parse(readFileSync(new URL("../samples/jobs/dashboard.json", import.meta.url), "utf8"));
@@ -255,7 +255,7 @@ describe("docs/monitoring.md", () => {
 });
 
 describe("docs/jobs.md", () => {
-  test("has the members that a job file has, and so has its schema", async () => {
+  test("docs/jobs.md and the JSON Schema list the members of a job file", async () => {
     const markdown = page("jobs.md");
     const parts = {
       job: members(jobFile),
@@ -290,7 +290,7 @@ const sources = projectFiles()
 const running = sources.filter(({ path }) => !path.startsWith("src/errors") && !path.startsWith("src/testing/"));
 
 describe("errors", () => {
-  test("stand in docs/errors.md with their kinds and exit statuses, and no others do", () => {
+  test("docs/errors.md lists exactly the errors of the registry, with kinds and exit statuses", () => {
     const rows = sections()
       .Errors!.split("\n")
       .filter((line) => line.startsWith("| `"));
@@ -307,14 +307,14 @@ describe("errors", () => {
     expect(documented).toEqual(expected);
   });
 
-  test.each(Object.keys(errorDefinitions) as ErrorCode[])("%s is thrown somewhere", (code) => {
+  test.each(Object.keys(errorDefinitions) as ErrorCode[])("the error %s is thrown by the sources", (code) => {
     const asFault = new RegExp(`\\bcreateError\\(\\s*"${code}"`);
     const asCode = new RegExp(`\\bcode(: .*?)? = .*"${code}"|\\bcode: "${code}"|\\? "${code}"`);
     const found = running.some(({ text }) => asFault.test(text) || asCode.test(text));
     expect(found, `nothing throws ${code}: it has no place in the registry`).toBe(true);
   });
 
-  test("are thrown with codes of the registry only", () => {
+  test("the sources throw only errors of the registry", () => {
     const thrown = running.flatMap(({ text }) =>
       [...text.matchAll(/\bcreateError\(\s*"([^"]+)"/g)].map((match) => match[1]!),
     );
@@ -322,7 +322,7 @@ describe("errors", () => {
     expect(thrown.filter((code) => !Object.hasOwn(errorDefinitions, code))).toEqual([]);
   });
 
-  test("have their status in the table of docs/converting.md", () => {
+  test("docs/converting.md has the exit status of every kind of error", () => {
     const rows = [...page("converting.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
     const used = new Set(Object.values(errorDefinitions).map(({ kind }) => exitStatus[kind]));
     expect(rows).toEqual([...new Set([0, exitStatus.rejected, exitStatus.differences, ...used])].sort((a, b) => a - b));
@@ -349,13 +349,13 @@ describe("losses, notes and rejects", () => {
     ["Notes", /\bnotices\.add\(\s*"([a-z0-9-]+)"/g],
     ["Notes", /\bnotices\.push\(\[\s*"([a-z0-9-]+)"/g],
     ["Notes", /(?<![.\w])(?:say|once)\(\s*"([a-z0-9-]+)"/g],
-  ] as const)("%s has every code that %s finds", (name, pattern) => {
+  ] as const)("%s has every code of %s", (name, pattern) => {
     const codes = found(pattern);
     expect(codes.length).toBeGreaterThan(0);
     expect(codes.filter(({ code }) => !section[name].includes(code))).toEqual([]);
   });
 
-  test("has what readers of cells and shapes note on their way", () => {
+  test("docs/errors.md has every notice of readers of cells and shapes", () => {
     const codes = found(
       /\bthis\.note\(\s*"([a-z0-9-]+)"/g,
       /\btroubles\.set\(\s*"([a-z0-9-]+)"/g,
@@ -365,7 +365,7 @@ describe("losses, notes and rejects", () => {
     expect(codes.filter(({ code }) => !all.includes(code))).toEqual([]);
   });
 
-  test("has every code that a feature is rejected with", () => {
+  test("docs/errors.md has every code of rejected features", () => {
     const codes = found(
       /\breject\(\{\s*code: "([a-z0-9-]+)"/g,
       /\breject\([^;{]*?"([a-z]+(?:-[a-z0-9]+)+)"/g,
@@ -376,7 +376,7 @@ describe("losses, notes and rejects", () => {
     expect(codes.filter(({ code }) => !rejects.includes(code))).toEqual([]);
   });
 
-  test("explains no code that the code does not have", () => {
+  test("docs/errors.md explains only codes that the sources have", () => {
     const text = running.map((source) => source.text).join("\n");
     // Made from the dimension that is dropped.
     const made = text.includes("-dropped`, undefined,") ? ["z-dropped", "m-dropped"] : [];
@@ -386,7 +386,7 @@ describe("losses, notes and rejects", () => {
     expect(unused).toEqual([]);
   });
 
-  test("has every code that conversions of the samples bring about", { timeout: 240_000 }, async () => {
+  test("docs/errors.md has every code that conversions of the samples report", { timeout: 240_000 }, async () => {
     const desk = new DocsSandbox();
     const met = new Set<string>();
     try {
@@ -425,7 +425,7 @@ describe("losses, notes and rejects", () => {
 
 describe("links of the pages", () => {
   const pages = projectFiles().filter((path) => /^(README\.md|docs\/[^/]+\.md)$/.test(path));
-  test.each(pages)("of %s lead to files", (path) => {
+  test.each(pages)("links of %s lead to existing files", (path) => {
     const links = [...textOf(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map((match) => match[1]!);
     const local = links.filter((link) => !/^https?:/.test(link));
     const files = new Set(projectFiles());

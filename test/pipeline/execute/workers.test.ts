@@ -131,7 +131,7 @@ async function outcome(request: Omit<ConvertRequest, "output">, folder: string, 
 }
 
 describe.each(pairs)("%s to %s", (_from, _to, from, to) => {
-  it("comes out the same from 1, 2, 3 and 8 workers", { timeout: 60_000 + numRuns * 2000 }, async () => {
+  it("1, 2, 3 and 8 workers write the same output", { timeout: 60_000 + numRuns * 2000 }, async () => {
     const layers = fc.array(generatedLayer, { minLength: 1, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(layers, damage, requests, async (given, spoilt, request) => {
@@ -161,7 +161,7 @@ describe.each(pairs)("%s to %s", (_from, _to, from, to) => {
   });
 });
 
-it("reads most inputs in several pieces", () => {
+it("most inputs are read in several splits", () => {
   const conversions = numRuns * formats.length;
   for (const { id } of formats) expect(pieces.get(id) ?? 0, id).toBeGreaterThan(2 * conversions);
 });
