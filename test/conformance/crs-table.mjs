@@ -1,13 +1,13 @@
 /** Verdicts of crs-compare.mjs in the words of docs/crs.md, in its order. */
 export const classes = {
   agree: "agree with PROJ within 1 mm, both ways",
-  home: "agree within 1 mm there, and come back by the operation that PROJ went by where PROJ itself does not",
-  partly: "agree within 1 mm where served; some positions are refused",
+  home: "agree within 1 mm, and return by the forward operation where PROJ does not",
+  partly: "agree within 1 mm where supported; some positions are refused",
   close: "1 mm to 1 cm apart",
-  off: "further apart, on purpose: the list below",
+  off: "further apart, intentionally: the list below",
   refused: "refused, though PROJ has an operation",
-  grid: "PROJ lacks a grid and has a ballpark only",
-  ballpark: "PROJ has a ballpark only",
+  grid: "PROJ lacks a grid and has only a ballpark operation",
+  ballpark: "PROJ has only a ballpark operation",
   none: "PROJ has no coordinates",
 };
 
