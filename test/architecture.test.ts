@@ -89,7 +89,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/install-command.ts": [],
   "src/sqlite": ["src/install-command.ts", "src/errors.ts"],
   "src/tracing": ["src/version.ts"],
-  "src/errors": ["src/format-count.ts"],
+  "src/errors": ["src/format-count.ts", "src/nearest-name.ts"],
   "src/errors.ts": [
     "src/format-count.ts",
     "src/nearest-name.ts",

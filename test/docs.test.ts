@@ -8,6 +8,7 @@ import type { MetricObject } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { builtins } from "../plugins/index.js";
+import { DocsSandbox } from "../src/build/docs-site/docs-sandbox.mjs";
 import { commands, common, type Flag } from "../src/cli/command.js";
 import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
@@ -35,7 +36,6 @@ import { WorkerMetrics } from "../src/jobs/queue/worker/worker-metrics.js";
 import { JobMetrics, jobGauges } from "../src/jobs/report/job-metrics.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
-import { DocsSandbox } from "./support/docs-sandbox.js";
 import { pairReport } from "./support/formats/pair-report.js";
 import { describeFormatAbilities, pairCells } from "./support/formats/pair-text.js";
 import { fillSections, table } from "./support/markdown.js";
@@ -387,7 +387,7 @@ describe("losses, notes and rejects", () => {
   });
 
   test("docs/errors.md has every code that conversions of the samples report", { timeout: 240_000 }, async () => {
-    const desk = new DocsSandbox();
+    const sandbox = new DocsSandbox();
     const met = new Set<string>();
     try {
       const inputs = ["samples/*.geojson", "samples/csv/*.csv", "samples/flawed/*", "samples/shapefile/*.shp"];
@@ -406,17 +406,17 @@ describe("losses, notes and rejects", () => {
             "--json",
             "-q",
           ];
-          const records = geoferry(args, { cwd: desk.folder }).stdout.trim().split("\n");
+          const records = geoferry(args, { cwd: sandbox.folder }).stdout.trim().split("\n");
           for (const record of records) {
             const { code } = JSON.parse(record) as { code?: string };
             if (code !== undefined) met.add(code);
           }
-          const { output } = await desk.run(`cat ${out}/*.rejects.geojsonl 2>/dev/null; true`);
+          const { output } = await sandbox.run(`cat ${out}/*.rejects.geojsonl 2>/dev/null; true`);
           for (const line of output.split("\n").filter((text) => text !== "")) met.add(JSON.parse(line).reject.code);
         }
       }
     } finally {
-      desk.remove();
+      sandbox.remove();
     }
     expect(met.size).toBeGreaterThan(10);
     expect([...met].filter((code) => !explained().includes(code))).toEqual([]);

@@ -9,7 +9,8 @@ import type { readOptions } from "./options.js";
 import { FeatureBuilder } from "./read/feature-builder.js";
 import { GpxParser } from "./read/gpx-parser.js";
 import { maxPaths } from "./read/paths.js";
-import { type GpxField, type GpxScanResult, type GpxSplit, scanGpx, toLayerField } from "./read/scan.js";
+import { scanGpx } from "./read/scan.js";
+import { type GpxField, type GpxScanResult, type GpxSplit, toLayerField } from "./read/scan-result.js";
 
 type Options = OptionValues<typeof readOptions>;
 

@@ -8,7 +8,7 @@ import { BatchColumns } from "./batch-columns.js";
 import { MemberPaths } from "./member-paths.js";
 import type { ValuePath } from "./paths.js";
 import { PointValues } from "./point-values.js";
-import type { GpxField } from "./scan.js";
+import type { GpxField } from "./scan-result.js";
 import type { GpxLink, GpxVisitor } from "./visitor.js";
 
 /** A batch is full with this many features, or this many points. */

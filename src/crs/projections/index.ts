@@ -15,6 +15,7 @@ import {
 import { cassini } from "./cassini.js";
 import { albers, bonne, equidistantConic, nearConformal, polyconic } from "./conics.js";
 import { azimuthalEquidistant, twoPointEquidistant } from "./equidistant.js";
+import { goode, goodeLobes } from "./goode.js";
 import {
   eccentricitySquared,
   lambertConic,
@@ -36,8 +37,6 @@ import {
   equalEarth,
   equidistantCylinder,
   equidistantCylinderOfSphere,
-  goode,
-  goodeLobes,
   isParameterlessMap,
   loximuthal,
   parameterlessMaps,
