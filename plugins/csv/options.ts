@@ -124,16 +124,28 @@ export function impliedOptions(name: string): { readonly delimiter?: string } {
   return extension === undefined ? {} : { delimiter: delimiterByExtension[extension]! };
 }
 
-/** The byte of a delimiter option. @throws option-invalid */
+/** Characters that occur in numbers, dates, WKT and quotes cannot be delimiters. */
+const notDelimiters = /^[\w"+.()-]$/;
+
+/** The byte of a reader's delimiter option. @throws option-invalid */
 export function delimiterByte(option: string): number {
   const text = delimiterNames[option.toLowerCase()] ?? option;
-  // Characters that occur in numbers, dates, WKT and quotes cannot be delimiters.
-  if (!/^[\t -~]$/.test(text) || /^[\w"+.:()-]$/.test(text)) {
-    throw createError("option-invalid", {
-      option: "delimiter",
-      value: option,
-      expected: "comma, semicolon, tab, pipe, space or one sign of ASCII",
-    });
-  }
-  return text.charCodeAt(0);
+  if (/^[\t -~]$/.test(text) && !notDelimiters.test(text)) return text.charCodeAt(0);
+  throw delimiterError(option, "numbers, dates or WKT");
 }
+
+/** The byte of a writer's delimiter option. Times are written without quotes. @throws option-invalid */
+export function writerDelimiterByte(option: string): number {
+  const byte = delimiterByte(option);
+  if (byte === colonByte) throw delimiterError(option, "times");
+  return byte;
+}
+
+const colonByte = 58;
+
+const delimiterError = (value: string, values: string): Error =>
+  createError("option-invalid", {
+    option: "delimiter",
+    value,
+    expected: `comma, semicolon, tab, pipe, space or another ASCII character that is not in ${values}`,
+  });

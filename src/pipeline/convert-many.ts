@@ -268,7 +268,7 @@ function planFolderOutputs(
   }
   // Outputs with a unique name keep it; numbered names avoid them.
   for (const { address, stem } of clashing) {
-    for (let n = 2; ; n++) {
+    for (let n = 1; ; n++) {
       const output = `${stem}_${n}.${extension}`;
       if (planned.has(output.toLowerCase())) continue;
       planned.set(output.toLowerCase(), { inputs: [address], output });

@@ -10,6 +10,7 @@ import {
 } from "../crs/index.js";
 import { createError, describePlace } from "../errors.js";
 import { formatCount } from "../format-count.js";
+import type { TypedField } from "../model/field.js";
 import type { Loss, OperationUse, SkippedRange } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./execute/host-context.js";
@@ -89,6 +90,8 @@ export interface ConvertReport {
   readonly incompleteInputs: number;
   /** Written features without a geometry. */
   readonly withoutGeometry: number;
+  /** The fields of the source's layers, merged by name; null if only its features have them. */
+  readonly sourceFields: readonly TypedField[] | null;
   /** Ranges of the inputs that were skipped (`--skip-errors`). */
   readonly skippedRanges: readonly SkippedRange[];
   readonly losses: readonly Loss[];
@@ -112,6 +115,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     kept: 0,
     incompleteInputs: 0,
     withoutGeometry: 0,
+    sourceFields: null,
     skippedRanges: [],
     losses: [],
     notices: [],

@@ -116,6 +116,31 @@ describe("columns that look like coordinates", () => {
   });
 });
 
+describe("a table whose cells colons divide", () => {
+  test("is read as one column, with a note whose option reads it", async () => {
+    const input = table("colons.csv", "name:lon:lat\nBern:8:47\nUlm:9:48\n");
+    const output = scratch.path("colons.geojsonl");
+    const { notices } = await convertFile(input, output, {});
+    expect(notices).toMatchObject([{ code: "one-column", example: expect.stringMatching(/3: --in delimiter=: /) }]);
+    await convertFile(input, output, { readerOptions: { delimiter: ":" }, overwrite: true });
+    expect(JSON.parse(readFileSync(output, "utf8").split("\n")[0]!)).toMatchObject({
+      properties: { name: "Bern" },
+      geometry: { type: "Point", coordinates: [8, 47] },
+    });
+  });
+
+  test("a column of times is not such a table", async () => {
+    const input = table("times.csv", "10:15:00\n10:16:00\n");
+    expect((await convertFile(input, scratch.path("times.geojson"), {})).notices).toEqual([]);
+  });
+
+  test("times cannot be written between colons", async () => {
+    const input = table("comma.csv", "name,lon,lat\nBern,8,47\n");
+    const writerOptions = { delimiter: ":" };
+    await expect(convertFile(input, scratch.path("out.csv"), { writerOptions })).rejects.toThrow(/is not in times/);
+  });
+});
+
 describe("a table whose cells spaces divide", () => {
   test("a table separated by spaces is read as one column, with a note that names the right option", async () => {
     const input = table("spaces.csv", "lat lon name\n47 8 Bern\n48 9 Ulm\n");

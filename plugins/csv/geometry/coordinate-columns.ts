@@ -64,6 +64,18 @@ export function findPairsByName(names: readonly string[]): CoordinatePair[] {
     .map(({ distance: _, ...pair }) => pair);
 }
 
+/** The only column with a name that coordinates alone have, if no column has a name for the other axis. */
+export function findLoneCoordinate(
+  names: readonly string[],
+): { readonly column: number; readonly axis: "x" | "y" } | null {
+  const found = [...names.entries()].flatMap(([column, text]) => {
+    const readings = parseCoordinateName(text)?.readings ?? [];
+    const isSure = readings.some(({ kind, strength }) => kind !== "letters" && strength === NameStrength.sure);
+    return isSure ? [{ column, axis: readings[0]!.axis }] : [];
+  });
+  return found.length === 1 ? found[0]! : null;
+}
+
 /** Matches two names: words of the same table row, or of the same kind. */
 function matchAxisWords(
   x: CoordinateName,
@@ -72,8 +84,10 @@ function matchAxisWords(
   let best: Pick<CoordinatePair, "kind" | "strength" | "rank"> | null = null;
   for (const a of x.readings) {
     for (const b of y.readings) {
-      // A weak word means a coordinate only together with its own counterpart.
-      const fits = a.rank === b.rank || (a.kind === b.kind && Math.min(a.strength, b.strength) > NameStrength.weak);
+      // A weak word means a coordinate only together with its own counterpart, or with a sure word of any language.
+      const isSupported =
+        Math.min(a.strength, b.strength) > NameStrength.weak || Math.max(a.strength, b.strength) === NameStrength.sure;
+      const fits = a.rank === b.rank || (a.kind === b.kind && isSupported);
       if (!fits) continue;
       const own = a.rank === b.rank ? Math.max(a.strength, b.strength) : Math.min(a.strength, b.strength);
       const strength = x.isQualified && y.isQualified ? NameStrength.sure : own;

@@ -10,6 +10,7 @@ import type { ReaderOptions } from "../options.js";
 import { commaByte, pointByte } from "../records/signs.js";
 import {
   type CoordinatePair,
+  findLoneCoordinate,
   findPairsByName,
   findPairsByValues,
   measurePair,
@@ -263,6 +264,8 @@ export async function detectGeometry(
   const candidates = await listCandidates(choice, judge, context);
   const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
+  const lone = candidates.length === 0 && notices.length === 0 ? describeLoneCoordinate(choice) : null;
+  if (lone) notices.push(lone);
   return { plan: { kind: "none" }, notices, candidates };
 }
 
@@ -293,6 +296,23 @@ async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Pr
     ];
   }
   return null;
+}
+
+/** A column with the name and the values of a coordinate, without a counterpart. */
+function describeLoneCoordinate({ names, cellsOf, decimal }: TableSample): Notices[number] | null {
+  const lone = findLoneCoordinate(names);
+  if (!lone) return null;
+  const { column, axis } = lone;
+  const cells = cellsOf(column).filter((text) => text !== "" && !isMissing(text));
+  const isNumeric = cells.some((text) => !Number.isNaN(parseFormattedNumber(text, { decimal, group: null })));
+  if (!isNumeric) return null;
+  const name = names[column]!;
+  const options = axis === "x" ? formatCoordinateOptions(name, "COLUMN") : formatCoordinateOptions("COLUMN", name);
+  return [
+    "coordinates-left-out",
+    undefined,
+    `"${name}" has the name of a coordinate, but no column has a name for the other one; if there is one, name both: ${options}`,
+  ];
 }
 
 /** Pairs of columns that may be coordinates but were not chosen, the likeliest first. */

@@ -13,7 +13,7 @@ import {
 } from "../geometry/detect-geometry.js";
 import { geometryColumnIndexes } from "../geometry/geometry-columns.js";
 import { pairNotice, unusedGeometryColumn } from "../geometry/pair-notice.js";
-import { countSpacedCells, guessDecimal, guessDelimiter } from "../header/dialect.js";
+import { findUnguessedDelimiter, guessDecimal, guessDelimiter } from "../header/dialect.js";
 import { detectIgnoredHeader, findHeader } from "../header/find-header.js";
 import { createColumnSampler, type Notices, nameColumns, readFirstRecord } from "../header/first-record.js";
 import {
@@ -101,9 +101,9 @@ async function planAtEncoding(
   const notices: Notices = [...(below?.notices ?? [])];
   const names = first ? nameColumns(first, notices) : [];
   const header = first?.isHeader ?? false;
-  const spaced = said === null && names.length === 1 ? countSpacedCells(named.bytes, named.whole) : 0;
-  if (spaced > 0) {
-    const example = `each row is one cell, and spaces divide it into ${spaced}: --in delimiter=space reads them as columns`;
+  const other = said === null && names.length === 1 ? findUnguessedDelimiter(named.bytes, named.whole, header) : null;
+  if (other) {
+    const example = `each row is one cell, and ${other.plural} divide it into ${other.cells}: --in delimiter=${other.option} reads them as columns`;
     notices.push(["one-column", undefined, example]);
   }
   const samples = collectSamples(head, scanner, names.length, header);

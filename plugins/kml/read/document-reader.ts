@@ -10,6 +10,7 @@ import { ElementCapture } from "./element-capture.js";
 import { ElementTextCollector } from "./element-text.js";
 import type { FeatureAction } from "./feature-actions.js";
 import type { FeatureReader } from "./feature-reader.js";
+import { isShape } from "./geometry-reader.js";
 import { SchemaReader } from "./schema-reader.js";
 import { StyleMapReader } from "./style-map-reader.js";
 import { StyleReader } from "./style-reader.js";
@@ -338,6 +339,10 @@ export class DocumentReader {
       this.noteName = "";
       return null;
     }
+    if (isShape(code)) {
+      this.unknown();
+      return null;
+    }
     if (code !== 0) {
       if (this.isInContainer) settings.findings?.leftOut(xml.name.text);
       return null;
@@ -347,7 +352,7 @@ export class DocumentReader {
     return null;
   }
 
-  /** Reports an element in the place of a feature or folder that is not KML's. */
+  /** Reports an element in the place of a feature or folder that is neither: one that is not KML's, or a bare geometry. */
   private unknown(): void {
     const { findings } = this.settings;
     if (!findings) return;

@@ -124,7 +124,7 @@ export class DocumentScanner implements DocumentVisitor {
   private outer: readonly OpenContainer[] = [];
   /** The target and the name of the last link. */
   private target = { path: "", name: "" };
-  /** Elements in the place of features that are not KML's, with the number of occurrences. */
+  /** Elements in the place of features that are not features or folders, with the number of occurrences. */
   private readonly unknownElements = new Map<string, number>();
   /** Whether a NetworkLink, overlay or tour was left out with a notice. */
   private isNoted = false;
@@ -423,12 +423,12 @@ export class DocumentScanner implements DocumentVisitor {
       throw createError("input-not-understood", {
         source,
         format: "KML",
-        wanted: "no Placemark or overlay of KML's",
+        wanted: "no Placemark or overlay",
         found,
       });
     }
     const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
-    const example = `${found.slice(0, 5).join(", ")} beside the features: not elements of KML, left out`;
+    const example = `${found.slice(0, 5).join(", ")} beside the features: neither Placemarks, overlays nor folders, left out`;
     this.context.reportLoss("element-left-out", undefined, example, count);
   }
 

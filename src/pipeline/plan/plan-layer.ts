@@ -1,6 +1,7 @@
 import { isSameCrs, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { redactUrl } from "../../io/redact.js";
+import { mergeFields, type TypedField } from "../../model/field.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
 import type { TargetLayer } from "../../plugin/format.js";
 import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-plan.js";
@@ -51,6 +52,8 @@ export interface PlannedLayer {
   readonly fitPlan: FitPlan;
   readonly crs: Crs | null;
   readonly parts: readonly PlannedPart[];
+  /** The fields of the inputs; null if only the features have them. */
+  readonly sourceFields: readonly TypedField[] | null;
   /** The findings of the scan; empty if there was none. */
   readonly scanFindings: LayerScan["findings"];
 }
@@ -117,7 +120,8 @@ export async function planLayer(
       existingLayer,
     };
   });
-  return { inputs, fitPlan, crs, parts, scanFindings: scan?.findings ?? new Map() };
+  const sourceFields = mergeFields(summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields));
+  return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
 }
 
 /** Notes that columns of a table look like coordinates but are read as attributes. */

@@ -7,6 +7,7 @@ import { reservedInNames } from "../../io/output/windows-names.js";
 import type { Format, WriterCapabilities } from "../../plugin/format.js";
 import { formatIds } from "../../plugin/format-family.js";
 import { parseOptions } from "../../plugin/options.js";
+import type { ConversionContext } from "../conversion-context.js";
 import type { FormatRef } from "../execute/task.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import type { ConvertRequest, Host } from "../request.js";
@@ -71,6 +72,18 @@ export function outputName(output: string, format: Format): string {
   return isFixed || extname(output) !== "" || !format.companionExtensions
     ? output
     : `${output}.${format.extensions[0]}`;
+}
+
+/** Notes that `--to` writes one format under the extension of another, since programs that decide by name would misread it. */
+export function noteForeignExtension({ request, host, writer, reportBuilder }: ConversionContext): void {
+  const { output } = request;
+  const { format } = writer;
+  if (request.to === undefined || output === "-" || format.addresses) return;
+  const others = host.registry.findByExtension(output);
+  if (others.length === 0 || others.includes(format)) return;
+  const [, extension] = splitExtension(output, others[0]!);
+  const example = `written as ${format.label} because of --to ${request.to}, although ${extension} is an extension of ${others[0]!.label}; programs that decide by name would misread it, so name it .${format.extensions[0]}`;
+  reportBuilder.notices.add("foreign-extension", basename(output), undefined, 1, example);
 }
 
 /** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
