@@ -45,7 +45,7 @@ describe("a table without coordinates and --source-crs", () => {
     expect((await looked(path)).error).toBeNull();
   });
 
-  it("gives check exit status 5 and a JSON record", () => {
+  it("a table without coordinates with --source-crs gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", words, "--source-crs", "EPSG:25832"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout).toMatch(/convert refuses it\n/);
@@ -84,7 +84,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   const path = table("id,easting,northing\n1,600000,1700000\n");
   const request = { sourceCrs: "EPSG:2989" };
 
-  it("is refused with the message of the conversion", async () => {
+  it("a reference system without an operation to WGS 84 is refused with the message of the conversion", async () => {
     const { error, errorCode, problems } = await looked(path, request);
     expect([errorCode, problems.length]).toEqual(["crs-no-operation", 0]);
     expect(error).toBe(await refusal(path, request));
@@ -97,7 +97,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
     expect(written).toBe(1);
   });
 
-  it("gives check exit status 5 and a JSON record", () => {
+  it("a reference system without an operation to WGS 84 gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", path, "--source-crs", "EPSG:2989"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout.match(/no shift between/g)).toHaveLength(1);
@@ -116,7 +116,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
 });
 
 describe("an unknown reference system", () => {
-  it("is refused with the message of the conversion, and not reported as missing", async () => {
+  it("an unknown reference system is refused with the message of the conversion, and not reported as missing", async () => {
     const path = scratch.path("broken.shp");
     await convertFile(table("id,longitude,latitude\n1,7,51\n"), path);
     writeFileSync(scratch.path("broken.prj"), 'PROJCS["Custom",GEOGCS[');

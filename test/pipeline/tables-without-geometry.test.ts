@@ -117,7 +117,7 @@ describe("columns that look like coordinates", () => {
 });
 
 describe("a table whose cells colons divide", () => {
-  test("is read as one column, with a note whose option reads it", async () => {
+  test("a table separated by colons is read as one column, with a note whose option reads it", async () => {
     const input = table("colons.csv", "name:lon:lat\nBern:8:47\nUlm:9:48\n");
     const output = scratch.path("colons.geojsonl");
     const { notices } = await convertFile(input, output, {});
