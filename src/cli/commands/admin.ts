@@ -91,7 +91,7 @@ const userList: Command<StoreArguments> = {
   summary: "List the accounts",
   positionals: {},
   options: storeOptions,
-  examples: [["admin user list --data maps", "one account per line"]],
+  examples: [["admin user list --data maps", "list one account per line"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { id, email, name, created } of await admin.accounts()) {
@@ -110,7 +110,7 @@ const userSetPassword: Command<UserArguments> = {
   summary: "Set the password of an account to the one from stdin, and end all its sessions",
   positionals: { email },
   options: storeOptions,
-  examples: [["admin user set-password ada@example.org --data maps", "prompts on a terminal"]],
+  examples: [["admin user set-password ada@example.org --data maps", "prompt for the password on a terminal"]],
   async run(args) {
     const password = await readPassword();
     return withAdmin(args, async (admin) => {
@@ -136,7 +136,7 @@ const userSetName: Command<UserSetNameArguments> = {
   examples: [
     [
       'admin user set-name ada@example.org --name "Ada, Parks" --data maps',
-      "other accounts see the name instead of the email",
+      "show other accounts the name instead of the email",
     ],
   ],
   run: (args) =>
@@ -158,7 +158,7 @@ const mapAdd: Command<MapAddArguments> = {
     owner,
     public: { type: "boolean", describe: "Let every account read the map; by default only its owner can" },
   },
-  examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'prints {"id":"…"}']],
+  examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'print {"id":"…"}']],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const id = await admin.addMap(args.name, args.owner, !(args.public ?? false));
@@ -221,7 +221,7 @@ const credentialAdd: Command<CredentialAddArguments> = {
     },
   },
   examples: [
-    ["admin credential add --owner ada@example.org --data maps --json", 'prints {"client_id":"…","client_secret":"…"}'],
+    ["admin credential add --owner ada@example.org --data maps --json", 'print {"client_id":"…","client_secret":"…"}'],
   ],
   run: (args) =>
     withAdmin(args, async (admin) => {
@@ -237,7 +237,7 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
   summary: "List the credentials, without their secrets",
   positionals: {},
   options: { ...storeOptions, owner: ownerFilter },
-  examples: [["admin credential list --data maps", "newest first"]],
+  examples: [["admin credential list --data maps", "list the newest first"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { clientId, name, email, created, lastUsed, revoked } of await admin.credentials(args.owner ?? null)) {
@@ -257,7 +257,7 @@ const credentialRevoke: Command<CredentialRevokeArguments> = {
   summary: "Revoke a credential and its access tokens",
   positionals: { client: { type: "string", accepts: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
-  examples: [["admin credential revoke gfc_jx1f0… --data maps", "takes effect at once"]],
+  examples: [["admin credential revoke gfc_jx1f0… --data maps", "revoke it with immediate effect"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const revoked = await admin.revokeCredential(args.client);

@@ -10,7 +10,7 @@ export const whoamiCommand: Command<ServiceArguments> = {
   summary: "Show the service and the account in use, or fail if the credentials are wrong",
   positionals: {},
   options: { ...serviceOptions, ...networkOptions },
-  examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],
+  examples: [["whoami --profile test --json", 'print {"url":"…","client_id":"…","profile":"test","account":"…"}']],
   async run(args) {
     const { service, connection } = await openService(args);
     await service.signIn();
