@@ -145,7 +145,7 @@ describe("inputs with the same output name", () => {
   test("the second of two inputs with the same output name is numbered", async () => {
     expect(await outputsOf("clash", ["f1.csv", "f1.geojson", "f2.csv"])).toEqual({
       "f1.csv": "f1.geojsonl",
-      "f1.geojson": "f1_2.geojsonl",
+      "f1.geojson": "f1_1.geojsonl",
       "f2.csv": "f2.geojsonl",
     });
   });
