@@ -41,7 +41,7 @@ describe("the command that installs a missing package", () => {
       "pnpm add -g --allow-build=gdal-async gdal-async",
     ],
     ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g --trust gdal-async"],
-  ])("of %s", (_case, path, command) => {
+  ])("the command for a missing package suits %s", (_case, path, command) => {
     expect(installCommand("gdal-async", path)).toBe(command);
   });
 
@@ -54,11 +54,11 @@ describe("the command that installs a missing package", () => {
     ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add --allow-build=gdal-async gdal-async"],
     ["yarn", ["package.json", "yarn.lock"], "yarn add gdal-async"],
     ["bun", ["package.json", "bun.lock"], "bun add --trust gdal-async"],
-  ])("of a project of %s", (name, files, command) => {
+  ])("the command for a missing package suits a project of %s", (name, files, command) => {
     expect(installCommand("gdal-async", project(name, ...files))).toBe(command);
   });
 
-  test("of a project of pnpm, which links packages", () => {
+  test("the command for a missing package suits a project of pnpm, which links packages", () => {
     const path = project("linked", "package.json", "pnpm-lock.yaml").replace(
       "node_modules/",
       "node_modules/.pnpm/geoferry@0.1.0/node_modules/",

@@ -257,7 +257,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     ];
   }
 
-  /** A .tab stores coordinates as integers scaled to its bounds: GDAL's default bounds leave centimeters. */
+  /** A .tab stores coordinates as integers scaled to its bounds: GDAL's default bounds leave centimetres. */
   private bounds(): string[] {
     const { facts, values, layers, sink } = this;
     const extent = layers[0]?.summary?.extent;

@@ -30,7 +30,7 @@ export interface OutputReport {
 /** An operation that transformed some of the positions. */
 export interface UsedOperation {
   readonly operation: string;
-  /** Meters; null if unknown. */
+  /** Metres; null if unknown. */
   readonly accuracy: number | null;
   readonly positions: number;
 }
@@ -43,7 +43,7 @@ export interface OperationReport {
   readonly kind: Operation["kind"];
   readonly name: string;
   /**
-   * Meters: the worst accuracy of the used operations, or of all candidates if no position was counted. Null if unknown,
+   * Metres: the worst accuracy of the used operations, or of all candidates if no position was counted. Null if unknown,
    * for example for positions far outside the target's area of use.
    */
   readonly accuracy: number | null;
@@ -55,7 +55,7 @@ export interface OperationReport {
   readonly better: Operation["better"];
 }
 
-/** Meters: the worst accuracy of a reprojection that the request allows. */
+/** Metres: the worst accuracy of a reprojection that the request allows. */
 export const accuracyLimit = ({ accuracy, strict }: Pick<ConvertRequest, "accuracy" | "strict">): number =>
   accuracy ?? (strict ? strictAccuracyLimit : defaultAccuracyLimit);
 

@@ -26,7 +26,7 @@ const places = (count: number, of: (n: number) => object) => collection(Array.fr
 const kinds = ({ losses }: StepReport) => Object.fromEntries(losses.map(({ code, count }) => [code, count]));
 
 describe("of a step", () => {
-  test("losses and features without geometry appear in all reports", async () => {
+  test("losses and features without geometry of a step appear in all reports", async () => {
     put("roads.geojson", places(3, unholdable));
     put(
       "empty.geojson",

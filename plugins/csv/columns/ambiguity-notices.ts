@@ -16,9 +16,9 @@ const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, (ow
     "number-ambiguous": (_, other) =>
       `the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in decimal=${other} or --in thousands=${other} says it`,
     "number-three": (own) =>
-      `all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
+      `all have three digits after the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
     "number-grouped": () =>
-      "all have three digits behind the point, which was taken for that of thousands, since other columns have decimal commas; where it stands before decimals, --in decimal=. says so",
+      "all have three digits after the point, which was taken for that of thousands, since other columns have decimal commas; where it stands before decimals, --in decimal=. says so",
   };
 
 /** Formats the first few items and the number of the rest. */

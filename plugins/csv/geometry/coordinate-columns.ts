@@ -28,7 +28,7 @@ export interface PairStatistics {
   readonly isTested: boolean;
   /** Whether most numbers have three decimals or more, which degrees have and counts do not. */
   readonly isFine: boolean;
-  /** Whether the numbers are as large as eastings and northings in meters. */
+  /** Whether the numbers are as large as eastings and northings in metres. */
   readonly isLarge: boolean;
 }
 
@@ -100,7 +100,7 @@ function matchAxisWords(
 }
 
 const isDegrees = (x: number, y: number) => Math.abs(x) <= 180 && Math.abs(y) <= 90;
-/** Meters: less than almost any easting or northing of national grids, except at the edges of some. */
+/** Metres: less than almost any easting or northing of national grids, except at the edges of some. */
 const minMetres = 10_000;
 /** Eastings may be prefixed with the zone number. */
 const maxMetres = 1e8;
@@ -153,7 +153,7 @@ const isMetres = (value: number) => Math.abs(value) >= minMetres && Math.abs(val
 /** Limit of neighboring columns compared by their values alone. */
 const maxNeighbors = 40;
 
-/** Adjacent numeric columns that may be coordinates, whatever their names; eastings first. */
+/** Adjacent numeric columns that may be coordinates, regardless of their names; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],

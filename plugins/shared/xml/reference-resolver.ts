@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ReadContext } from "../../../src/plugin/format.js";
+import { forbiddenControls } from "./bytes.js";
 import { EntityError, XmlEntities } from "./entities.js";
 import type { XmlWindow } from "./window.js";
 
@@ -12,8 +13,7 @@ const repairMessages = {
 } as const;
 type XmlRepair = keyof typeof repairMessages;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
-const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const controls = new RegExp(`[${forbiddenControls}]`, "g");
 
 /** Resolves references, and repairs flaws that leave the meaning clear. */
 export class XmlReferenceResolver {

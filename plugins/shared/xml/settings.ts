@@ -30,10 +30,10 @@ export interface XmlReaderSettings {
   /** Whether elements open at `start` may end before `to`, and `to` may be before any tag. */
   readonly leaves?: boolean;
   /** Bytes per read; 1 MiB by default. */
-  readonly pieceSize?: number;
+  readonly blockSize?: number;
   /** False: read every record tag by tag, without templates. */
   readonly templates?: boolean;
 }
 
 /** Settings that do not depend on the document. */
-export type XmlReaderTuning = Pick<XmlReaderSettings, "pieceSize" | "templates">;
+export type XmlReaderTuning = Pick<XmlReaderSettings, "blockSize" | "templates">;

@@ -60,7 +60,7 @@ const format: ForeignFlagSpec = {
   toArguments: ([name]) => ["--to", formatOf(name!)],
 };
 const keysOf = (flag: "in" | "out") =>
-  undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats NAME lists them`);
+  undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats FORMAT lists them`);
 const clip = absent(
   "does not clip geometries",
   "--bbox west,south,east,north keeps whole features that intersect a box",

@@ -4,7 +4,7 @@ import { redactUrl } from "../../io/redact.js";
 import { mergeFields, type TypedField } from "../../model/field.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
 import type { TargetLayer } from "../../plugin/format.js";
-import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-to-writer.js";
+import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-plan.js";
 import type { StageSpec } from "../../stages/stage.js";
 import type { ConversionContext } from "../conversion-context.js";
 import { collectGarbage } from "../execute/collect-garbage.js";

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
 import { maxNameBytes, shortenName } from "../../io/output/temporary-names.js";
+import { reservedInNames } from "../../io/output/windows-names.js";
 import type { Format, WriterCapabilities } from "../../plugin/format.js";
 import { formatIds } from "../../plugin/format-family.js";
 import { parseOptions } from "../../plugin/options.js";
@@ -138,7 +139,8 @@ const maxSuffixBytes = 24;
 /** Bytes of the layer name that a file name keeps at least. */
 const minNameBytes = 24;
 
-const toFileName = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
+const unsafeInFileNames = new RegExp(`[${reservedInNames}/\\\\\\u007f-\\u009f]`, "g");
+const toFileName = (name: string) => name.replace(unsafeInFileNames, "_");
 
 /**
  * Assigns layers to files. If the format holds one layer, each layer of a single input gets a file, and the layers of

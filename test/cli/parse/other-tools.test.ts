@@ -127,7 +127,7 @@ test.each([
   ],
   [["formats", "csv", "shp"], 'formats takes one FORMAT, but "shp" was also given; see geoferry formats --help'],
   [["whoami", "me"], 'whoami takes no arguments, but "me" was also given; see geoferry whoami --help'],
-] as const)("%j", (line, message) => {
+] as const)("the invalid command line %j gets advice", (line, message) => {
   expect(explain(line)).toBe(message);
 });
 
@@ -145,7 +145,7 @@ describe("an output format that cannot be detected", () => {
     ["out", `out: which format? Give it an extension, or name the format with ${known}`],
     ["folder/", `folder/: which format? Name it with ${known}`],
     ["-", `stdout: which format? Name it with ${known}`],
-  ])("%s", (output, message) => {
+  ])("the output %s needs a format", (output, message) => {
     expect(explain(["convert", "in.geojson", output])).toBe(message);
   });
 });

@@ -36,7 +36,7 @@ test("circular links are not followed, links to files are inputs, and broken lin
   );
 });
 
-test("a link to itself fails alone", async () => {
+test("a symbolic link to itself fails without stopping the other inputs", async () => {
   put("in/a.csv");
   symlinkSync("self.csv", scratch.path("in/self.csv"));
   const outcomes = await run("out/");
@@ -45,7 +45,7 @@ test("a link to itself fails alone", async () => {
   expect(existsSync(scratch.path("out/self.geojson"))).toBe(false);
 });
 
-test("names with a dash in front, a line feed, or spaces are names", async () => {
+test("names with a leading dash, a line feed or spaces are valid", async () => {
   const names = ["-to", "new\nline", " a b "];
   for (const name of names) put(`in/${name}.csv`);
   await run("out/");

@@ -30,7 +30,7 @@ const unseen: Readonly<Record<string, readonly FieldType[]>> = {
   ODS: ["double"],
   // All is text there, dates and truth in other words.
   CSV: ["date", "datetime", "boolean"],
-  // Fifteen places behind the point, whatever stands before it.
+  // Always fifteen decimals.
   "ESRI Shapefile": ["double"],
 };
 

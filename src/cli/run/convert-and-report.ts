@@ -15,7 +15,10 @@ import {
 import type { MapInputArguments } from "./map-inputs.js";
 
 /** @returns the exit status @throws usage */
-export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
+export async function convertAndReport(
+  request: ConvertRequest,
+  args: MapInputArguments & GridArguments,
+): Promise<number> {
   const display = new ProgressDisplay(process.stderr);
   const opened = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const host = { ...opened, onLeftOut: (paths: readonly string[]) => renderLeftOut(paths, args) };
