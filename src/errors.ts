@@ -6,6 +6,7 @@
 import { bucketErrors } from "./errors/bucket-errors.js";
 import { databaseErrors } from "./errors/database-errors.js";
 import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/define-error.js";
+import { featureServiceErrors } from "./errors/feature-service-errors.js";
 import { jobErrors } from "./errors/job-errors.js";
 import { remoteErrors } from "./errors/remote-errors.js";
 import { syncErrors } from "./errors/sync-errors.js";
@@ -463,6 +464,7 @@ export const errorDefinitions = {
   ),
   ...bucketErrors,
   ...databaseErrors,
+  ...featureServiceErrors,
   ...remoteErrors,
   ...syncErrors,
   ...jobErrors,

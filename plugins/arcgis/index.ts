@@ -1,5 +1,6 @@
 import { defineFormat } from "../../src/plugin/index.js";
 import { identifyEsriJson } from "./identify.js";
+import { isServiceAddress, redactAddress, serviceStem } from "./service/address.js";
 
 const fieldOptions = {
   domains: {
@@ -28,4 +29,35 @@ export const esrijson = defineFormat({
   reader: { options: fileOptions, load: () => import("./file-reader.js") },
 });
 
-export default [esrijson];
+export const serviceOptions = {
+  ...fieldOptions,
+  attachments: {
+    type: "text",
+    help: "Folder to download the attachments of the features to; without it, they are counted",
+  },
+  pageSize: {
+    type: "integer",
+    min: 1,
+    max: 100_000,
+    help: "Features to ask for at once; default and maximum: what the service allows",
+  },
+  rate: { type: "number", min: 0.01, help: "Requests per second at most; default: no limit" },
+} as const;
+
+/** Layers of ArcGIS feature services and map services. */
+export const arcgis = defineFormat({
+  apiVersion: 1,
+  id: "arcgis",
+  label: "ArcGIS feature service",
+  extensions: [],
+  addresses: {
+    syntax: "https://…/FeatureServer, https://…/MapServer or arcgis:URL",
+    match: isServiceAddress,
+    fileStem: serviceStem,
+    redact: redactAddress,
+  },
+  identify: () => "no",
+  reader: { options: serviceOptions, load: () => import("./service-reader.js") },
+});
+
+export default [esrijson, arcgis];

@@ -178,7 +178,6 @@ class AttributeColumn {
 /** The columns of a batch by the plan of its fields. */
 export class AttributeColumns {
   private readonly columns: readonly AttributeColumn[];
-  private readonly ids: AttributeColumn | null;
   /** Attribute names in lower case that differ from the names declared. */
   private readonly lowered: ReadonlyMap<string, string>;
   private readonly known: ReadonlySet<string>;
@@ -189,8 +188,6 @@ export class AttributeColumns {
     rows: number,
   ) {
     this.columns = plan.fields.map((each) => new AttributeColumn(each, plan.hasLocalTimes, context, rows));
-    const id = plan.idAttribute === null ? null : idPlan(plan.idAttribute);
-    this.ids = id && new AttributeColumn(id, false, silent, rows);
     this.known = new Set(plan.fields.map(({ attribute }) => attribute));
     this.lowered = new Map(plan.fields.map(({ attribute }) => [attribute.toLowerCase(), attribute]));
   }
@@ -201,7 +198,6 @@ export class AttributeColumns {
     const subtype = plan.subtypeAttribute === null ? null : attributes[plan.subtypeAttribute];
     for (let f = 0; f < this.columns.length; f++)
       this.columns[f]!.push(ownValue(attributes, plan.fields[f]!.attribute), subtype);
-    this.ids?.push(ownValue(attributes, plan.idAttribute!) ?? null, null);
   }
 
   /** Services may return names in another case than they declare; other attributes are not declared. */
@@ -223,21 +219,10 @@ export class AttributeColumns {
     return renamed ?? attributes;
   }
 
-  finish(): { readonly columns: Column[]; readonly ids: Column | null } {
-    return { columns: this.columns.map((each) => each.finish()), ids: this.ids?.finish() ?? null };
+  finish(): Column[] {
+    return this.columns.map((each) => each.finish());
   }
 }
 
-const silent: Reporter = { reportLoss: () => undefined, reportNotice: () => undefined };
-
 const ownValue = (attributes: Json, name: string): unknown =>
   Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-
-const idPlan = (attribute: string): FieldPlan => ({
-  field: { name: attribute, type: "int64" },
-  attribute,
-  type: "int64",
-  conversion: "none",
-  domain: null,
-  esriType: "esriFieldTypeOID",
-});

@@ -97,7 +97,7 @@ export class FeatureBatches {
       const columns = new AttributeColumns(plan.fields, context, length);
       for (const feature of features) columns.push(attributesOf(feature));
       const fields = plan.fields.fields.map(({ field }) => field);
-      batch = new Batch({ length, fields, ...columns.finish(), geometry: column, ...numbers });
+      batch = new Batch({ length, fields, ids: null, columns: columns.finish(), geometry: column, ...numbers });
     } else {
       const plain = features.map(
         (feature): Feature => ({ type: "Feature", geometry: null, properties: attributesOf(feature) }),

@@ -69,7 +69,6 @@ describe("fields", () => {
       "xml text",
     ]);
     const [feature] = featuresOf(layer);
-    expect(feature!.id).toBe(7);
     expect(feature!.properties).toMatchObject({
       OBJECTID: 7,
       small: -3,
