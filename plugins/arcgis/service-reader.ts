@@ -39,6 +39,7 @@ export async function open(source: Source, options: ServiceOptions, context: Rea
 class RemoteLayer {
   /** Downloads by their selections: the scan and the reading of a layer share one. */
   private readonly downloads = new Map<string, Promise<DownloadedLayer>>();
+  private downloadCount = 0;
 
   constructor(
     private readonly client: ServiceClient,
@@ -94,11 +95,12 @@ class RemoteLayer {
   private async startDownload(filter: SplitFilter | undefined): Promise<DownloadedLayer> {
     const { client, layer, options, context } = this;
     const selection = await this.select(filter);
-    const path = await context.createTemporaryPath(`layer-${layer.id}-${this.downloads.size}.json`);
+    const number = this.downloadCount++;
+    const path = await context.createTemporaryPath(`layer-${layer.id}-${number}.json`);
     const onProgress = (features: number) => context.onDownload?.(features);
     const settings = { pageSize: options.pageSize ?? null, onProgress };
     const found = await downloadLayer(client, layer, selection, path, settings, context);
-    if (layer.hasAttachments && found.ids && this.downloads.size === 0) await this.attachments(found.ids);
+    if (layer.hasAttachments && found.ids && number === 0) await this.attachments(found.ids);
     return found;
   }
 
