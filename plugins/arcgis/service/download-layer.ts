@@ -12,6 +12,8 @@ import { RequestRefused, type ServiceClient } from "./service-client.js";
 const maxAttempts = 3;
 /** How often features that a page lacks are asked for by their ids. */
 const maxRepairs = 3;
+/** How often in a row a smaller page is tried after the service was unavailable, each time for all retries. */
+const maxUnavailable = 3;
 /** Ids of one request. */
 const maxIdsPerRequest = 500;
 
@@ -67,9 +69,16 @@ export async function downloadLayer(
   }
 }
 
+/** By position in the order of the ids, by the least and greatest id, or by all ids. */
+type Paging = "offset" | "range" | "ids";
+
 class LayerDownload {
   private pageSize: number;
+  /** Ways to ask for a page, of which the first is used until the service refuses it. */
+  private readonly pagings: Paging[];
   private done = 0;
+  /** Pages in a row for which the service was unavailable. */
+  private unavailable = 0;
 
   constructor(
     private readonly client: ServiceClient,
@@ -82,6 +91,7 @@ class LayerDownload {
   ) {
     const { pageSize } = options;
     this.pageSize = Math.min(layer.maxRecordCount, pageSize ?? layer.maxRecordCount);
+    this.pagings = layer.supportsPagination ? ["offset", "range", "ids"] : ["range", "ids"];
   }
 
   /** @throws MissingFeatures and as `downloadLayer` does */
@@ -126,28 +136,40 @@ class LayerDownload {
     try {
       const answer = await this.query(this.pageParameters(wanted));
       found = this.byId(featuresOf(answer));
+      this.unavailable = 0;
       const sent = prefixLength(wanted, found);
       if (sent === wanted.length || (answer.exceededTransferLimit === true && sent > 0 && sent === found.size)) {
         // The service sends fewer features at once than it says: where these are large, for instance.
-        if (sent < wanted.length) this.pageSize = sent;
+        if (sent < wanted.length) this.pageSize = Math.max(sent, Math.ceil(this.pageSize / 4));
         await this.append(wanted.subarray(0, sent), found);
         return;
       }
     } catch (error) {
-      // The page may be too much for the service.
-      if (!(error instanceof RequestRefused) && !isUnavailable(error)) throw error;
-      if (wanted.length === 1) throw error;
-      this.pageSize = Math.ceil(wanted.length / 2);
+      this.easeRequest(error, wanted.length);
       return;
     }
     await this.repair(wanted, found);
     await this.append(wanted, found);
   }
 
+  /**
+   * After a failure, the next request asks in another way, or for half as much: the page may be too large for the service.
+   * @throws the error, if nothing is left to try
+   */
+  private easeRequest(error: unknown, length: number): void {
+    if (error instanceof RequestRefused) {
+      if (this.pagings.length > 1) this.pagings.shift();
+      else if (length === 1) throw error;
+      else this.pageSize = Math.ceil(length / 2);
+    } else if (isUnavailable(error) && ++this.unavailable <= maxUnavailable) this.pageSize = Math.ceil(length / 2);
+    else throw error;
+  }
+
   private pageParameters(wanted: Float64Array): Readonly<Record<string, string>> {
-    const { layer, selection } = this;
+    const { layer, selection, pagings } = this;
     const { idField } = layer;
-    if (layer.supportsPagination)
+    if (pagings[0] === "ids") return { objectIds: wanted.join(",") };
+    if (pagings[0] === "offset")
       return {
         ...selection,
         orderByFields: idField!,

@@ -144,6 +144,15 @@ describe("a layer behind a faulty proxy", () => {
     expect(proxy.requests.find(isPage)!.parameters.get("where")).toBe("id >= 1 AND id <= 1000");
   }, 60_000);
 
+  it("arrives by lists of ids where the service refuses all else", async () => {
+    const { found, proxy } = await throughProxy((asked, answer) =>
+      isPage(asked) && !asked.parameters.has("objectIds") ? { error: { code: 400, message: "Invalid query" } } : answer,
+    );
+    expect(ids(found)).toEqual(from1To(5000));
+    const lists = proxy.requests.filter(({ parameters }) => parameters.has("objectIds"));
+    expect(lists.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "POST", "POST"]);
+  }, 60_000);
+
   it("is refused without an output where a feature never comes", async () => {
     const change: Parameters<typeof throughProxy>[0] = (asked, answer) =>
       isPage(asked)
