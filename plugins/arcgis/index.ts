@@ -41,6 +41,10 @@ export const serviceOptions = {
     max: 100_000,
     help: "Features to ask for at once; default and maximum: what the service allows",
   },
+  resume: {
+    type: "text",
+    help: "Folder to keep an interrupted download in, so that the same command continues it if nothing was edited since",
+  },
   rate: { type: "number", min: 0.01, help: "Requests per second at most; default: no limit" },
 } as const;
 

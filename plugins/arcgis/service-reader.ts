@@ -7,9 +7,11 @@ import { integerOf } from "./json/values.js";
 import { FeatureBatches } from "./read/feature-batches.js";
 import { parseAddress, redactAddress } from "./service/address.js";
 import { countAttachments, downloadAttachments } from "./service/attachments.js";
-import { type DownloadedLayer, downloadLayer } from "./service/download-layer.js";
+import { type DownloadedLayer, type DownloadPlace, downloadLayer } from "./service/download-layer.js";
+import { FeatureSpool } from "./service/feature-spool.js";
 import { type LayerList, readLayerList, type ServiceLayer } from "./service/layer-list.js";
 import { boxSelection, everything, type Selection, selectionOf } from "./service/query-filter.js";
+import { ResumableDownload } from "./service/resumable-download.js";
 import { RequestRefused, ServiceClient } from "./service/service-client.js";
 import { readCredentials, TokenSource } from "./service/tokens.js";
 
@@ -28,11 +30,14 @@ export async function open(source: Source, options: ServiceOptions, context: Rea
   const tokens = new TokenSource(name, address, readCredentials(process.env), httpClient);
   const client = new ServiceClient(name, address, httpClient, tokens);
   const list = (context.scanResult as LayerList | undefined) ?? (await readLayerList(client, options, context));
+  const layers = list.layers.map((layer) => new RemoteLayer(client, layer, options, context));
   return {
-    layers: list.layers.map((layer) => new RemoteLayer(client, layer, options, context).toLayer()),
+    layers: layers.map((layer) => layer.toLayer()),
     omitted: list.omitted,
     scanResult: list,
-    async [Symbol.asyncDispose]() {},
+    async [Symbol.asyncDispose]() {
+      for (const layer of layers) await layer.close();
+    },
   };
 }
 
@@ -40,6 +45,8 @@ class RemoteLayer {
   /** Downloads by their selections: the scan and the reading of a layer share one. */
   private readonly downloads = new Map<string, Promise<DownloadedLayer>>();
   private downloadCount = 0;
+  private readonly kept: ResumableDownload[] = [];
+  private readonly complete = new Set<DownloadPlace>();
 
   constructor(
     private readonly client: ServiceClient,
@@ -96,12 +103,31 @@ class RemoteLayer {
     const { client, layer, options, context } = this;
     const selection = await this.select(filter);
     const number = this.downloadCount++;
-    const path = await context.createTemporaryPath(`layer-${layer.id}-${number}.json`);
     const onProgress = (features: number) => context.onDownload?.(features);
     const settings = { pageSize: options.pageSize ?? null, onProgress };
-    const found = await downloadLayer(client, layer, selection, path, settings, context);
+    const place = await this.openPlace(selection, number);
+    const found = await downloadLayer(client, layer, selection, place, settings, context);
+    this.complete.add(place);
     if (layer.hasAttachments && found.ids && number === 0) await this.attachments(found.ids);
     return found;
+  }
+
+  /** A temporary file; or one in the folder that keeps interrupted downloads. */
+  private async openPlace(selection: Selection, number: number): Promise<DownloadPlace> {
+    const { client, layer, options, context } = this;
+    if (options.resume === undefined) {
+      const path = await context.createTemporaryPath(`layer-${layer.id}-${number}.json`);
+      return { open: () => FeatureSpool.create(path) };
+    }
+    const kept = new ResumableDownload(options.resume, `${client.address.service}/${layer.id}`, selection);
+    await kept.lock();
+    this.kept.push(kept);
+    return kept;
+  }
+
+  /** Removes what need not be continued. */
+  async close(): Promise<void> {
+    for (const kept of this.kept) await kept.close(this.complete.has(kept));
   }
 
   /** What the service selects: all that the filter says, or the part of it that the service can apply. */

@@ -2,7 +2,7 @@
 import { createError, type GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
 import { isObject, type Json } from "../json/values.js";
-import { FeatureSpool, type SpooledFeatures } from "./feature-spool.js";
+import type { FeatureSpool, SpooledFeatures } from "./feature-spool.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { describeChange, type LayerState, readLayerState, toObjectId } from "./layer-state.js";
 import type { Selection } from "./query-filter.js";
@@ -24,6 +24,14 @@ export interface DownloadOptions {
   readonly onProgress: (features: number) => void;
 }
 
+/** Where a download is written. */
+export interface DownloadPlace {
+  /** Opens the file: at its beginning, or after what was downloaded of the same features before. */
+  open(state: LayerState): Promise<FeatureSpool>;
+  /** Saves how far the download is. */
+  save?(spool: FeatureSpool): Promise<void>;
+}
+
 /** A layer that was downloaded completely, with its object ids if it has any. */
 export interface DownloadedLayer extends SpooledFeatures {
   readonly ids: Float64Array | null;
@@ -42,17 +50,17 @@ export async function downloadLayer(
   client: ServiceClient,
   layer: ServiceLayer,
   selection: Selection,
-  path: string,
+  place: DownloadPlace,
   options: DownloadOptions,
   context: ReadContext,
 ): Promise<DownloadedLayer> {
   const { source } = client;
   for (let tries = 1; ; tries++) {
     const before = await readLayerState(client, layer, selection);
-    const spool = await FeatureSpool.create(path);
+    const spool = await place.open(before);
     let missing: string | null = null;
     try {
-      await new LayerDownload(client, layer, selection, before, spool, options, context).run();
+      await new LayerDownload(client, layer, selection, before, spool, place, options, context).run();
     } catch (error) {
       if (!(error instanceof MissingFeatures)) {
         await spool.close();
@@ -86,11 +94,13 @@ class LayerDownload {
     private readonly selection: Selection,
     private readonly state: LayerState,
     private readonly spool: FeatureSpool,
+    private readonly place: DownloadPlace,
     private readonly options: DownloadOptions,
     private readonly context: ReadContext,
   ) {
     const { pageSize } = options;
     this.pageSize = Math.min(layer.maxRecordCount, pageSize ?? layer.maxRecordCount);
+    this.done = spool.records;
     this.pagings = layer.supportsPagination ? ["offset", "range", "ids"] : ["range", "ids"];
   }
 
@@ -109,6 +119,7 @@ class LayerDownload {
     while (this.done < ids.length) {
       this.context.signal.throwIfAborted();
       await this.readPage(ids);
+      await this.place.save?.(this.spool);
       this.options.onProgress(this.done);
     }
   }

@@ -285,3 +285,62 @@ describe("a service", () => {
     await expect(convertLayer(koop.service, { layers: ["roads"] })).rejects.toMatchObject({ code: "layer-missing" });
   }, 60_000);
 });
+
+describe("an interrupted download", () => {
+  const kept = scratch.path("kept");
+  const request = { readerOptions: { resume: kept } };
+  /** Adds the time of the last edit, and breaks all after a number of pages. */
+  const breaking = (pages: number, edited: number) => {
+    let n = 0;
+    return (asked: ArcgisRequest, answer: Record<string, unknown>) => {
+      if (isPage(asked) && n++ >= pages) return null;
+      return "objectIdField" in answer ? { ...answer, editingInfo: { lastEditDate: edited } } : answer;
+    };
+  };
+  const offsets = ({ requests }: AnsweringServer) =>
+    requests.filter(isPage).map(({ parameters }) => Number(parameters.get("resultOffset")));
+  /** A proxy at the same port as before, so that the address is the same. */
+  const convertTwice = async (first: Parameters<typeof throughProxy>[0], second: typeof first) => {
+    let change = first;
+    const proxy = await AnsweringServer.proxy(koop.origin, (asked, answer) => change(asked, answer));
+    const address = `${koop.service.replace(koop.origin, proxy.origin)}/0`;
+    try {
+      await expect(
+        withNetworkSettings({ retries: 0 }, () => convertFile(address, scratch.path("no.geojson"), request)),
+      ).rejects.toMatchObject({ code: "input-unavailable" });
+      const before = proxy.requests.length;
+      change = second;
+      const found = await convertLayer(address, request);
+      return { found, asked: offsets({ requests: proxy.requests.slice(before) } as AnsweringServer) };
+    } finally {
+      await proxy.close();
+    }
+  };
+  beforeEach(() => {
+    koop.features = points.slice(0, 5000);
+  });
+
+  it("is continued by the same command, and leaves nothing behind", async () => {
+    const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 1000));
+    expect(asked).toEqual([3000, 4000]);
+    expect(ids(found)).toEqual(from1To(5000));
+    expect(readdirSync(kept)).toEqual([]);
+  }, 60_000);
+
+  it("begins anew if the layer was edited since", async () => {
+    const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 2000));
+    expect(asked).toEqual([0, 1000, 2000, 3000, 4000]);
+    expect(ids(found)).toEqual(from1To(5000));
+  }, 60_000);
+
+  it("begins anew if the service does not say when it was edited", async () => {
+    const plain = (pages: number) => {
+      const change = breaking(pages, 0);
+      return (asked: ArcgisRequest, answer: Record<string, unknown>) =>
+        change(asked, answer) === null ? null : answer;
+    };
+    const { found, asked } = await convertTwice(plain(3), plain(99));
+    expect(asked).toHaveLength(5);
+    expect(ids(found)).toEqual(from1To(5000));
+  }, 60_000);
+});
