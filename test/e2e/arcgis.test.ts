@@ -90,6 +90,16 @@ steps:
     expect(finished, finished.stderr).toMatchObject({ status: 0 });
     expect(await names(map)).toHaveLength(2500);
     expect(existsSync(join(world.folder, "archive.gpkg"))).toBe(true);
+
+    // The description of the layer stays the same, and the server has an entity tag for it.
+    koop.features = points.map((each, n) =>
+      n === 7 ? { ...each, properties: { ...each.properties, name: "renamed" } } : each,
+    );
+    const again = await world.geoferry(["run", job]);
+    expect(again, again.stderr).toMatchObject({ status: 0 });
+    const archive = await succeed(["convert", "archive.gpkg", "-", "--to", "csv", "--where", "name = 'renamed'"]);
+    expect(archive.stdout.trim().split("\n")).toHaveLength(2);
+    expect((await names(map))[7]).toBe("renamed");
   });
 
   test("with a secret in its address is refused without repeating it", async () => {
