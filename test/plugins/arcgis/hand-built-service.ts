@@ -1,5 +1,5 @@
 /** A service whose answers have the shapes of Esri's documentation: "Layer", "Query", "Query attachments", "Generate token". */
-import type { ArcgisRequest } from "./answering-server.js";
+import type { ArcgisRequest } from "../../support/servers/answering-server.js";
 
 type Json = Record<string, unknown>;
 

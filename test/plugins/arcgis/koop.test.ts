@@ -6,8 +6,8 @@ import { withNetworkSettings } from "../../../src/network-settings.js";
 import type { ConvertRequest } from "../../../src/pipeline/request.js";
 import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
+import { AnsweringServer, type ArcgisRequest } from "../../support/servers/answering-server.js";
 import { type KoopFeature, KoopServer, koopPoints } from "../../support/servers/koop.js";
-import { AnsweringServer, type ArcgisRequest } from "./answering-server.js";
 
 const scratch = new TemporaryFolder();
 let koop: KoopServer;

@@ -7,7 +7,7 @@ import { withNetworkSettings } from "../../../src/network-settings.js";
 import { convertFile } from "../../support/host.js";
 import { createRandom } from "../../support/random.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
-import { AnsweringServer } from "./answering-server.js";
+import { AnsweringServer } from "../../support/servers/answering-server.js";
 import { answerSafety } from "./hand-built-service.js";
 
 const scratch = new TemporaryFolder();

@@ -10,7 +10,7 @@ import type { ConvertRequest } from "../../../src/pipeline/request.js";
 import { parseOptions } from "../../../src/plugin/options.js";
 import { convertFile } from "../../support/host.js";
 import { RecordingContext, readFeatures, TemporaryFolder } from "../../support/read-layers.js";
-import { AnsweringServer, type ArcgisRequest } from "./answering-server.js";
+import { AnsweringServer, type ArcgisRequest } from "../../support/servers/answering-server.js";
 import { answerSafety, crimeLayer } from "./hand-built-service.js";
 
 const scratch = new TemporaryFolder();
