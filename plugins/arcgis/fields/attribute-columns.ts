@@ -23,6 +23,9 @@ const minInt64 = -(2n ** 63n);
 const firstTime = Date.parse("0000-01-01T00:00:00Z");
 const endTime = Date.UTC(10000, 0, 1);
 
+const dayMs = 86_400_000;
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
+
 const date = /^\d{4}-\d\d-\d\d$/;
 const time = /^\d\d:\d\d(:\d\d(\.\d+)?)?$/;
 const datetime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
@@ -33,6 +36,8 @@ const show = (value: unknown): string => String(typeof value === "object" ? JSON
 /** Fills the column of one field. */
 class AttributeColumn {
   private readonly builder: ColumnBuilder;
+  private lastDay = Number.NaN;
+  private lastDate = "";
 
   constructor(
     private readonly plan: FieldPlan,
@@ -140,10 +145,23 @@ class AttributeColumn {
     else if (!(milliseconds >= firstTime && milliseconds < endTime))
       this.drop("date-out-of-range", value, "is a time outside the years 0 to 9999, and became null");
     else {
-      const text = new Date(Math.floor(milliseconds)).toISOString();
-      const short = text.endsWith(".000Z") ? `${text.slice(0, -5)}Z` : text;
-      builder.push(this.hasLocalTimes ? short.slice(0, -1) : short);
+      const text = this.formatTime(Math.floor(milliseconds));
+      builder.push(this.hasLocalTimes ? text : `${text}Z`);
     }
+  }
+
+  /** ISO 8601 without a zone. Neighbors are often of the same day, whose text is kept: `toISOString` takes ten times as long. */
+  private formatTime(milliseconds: number): string {
+    const day = Math.floor(milliseconds / dayMs);
+    if (day !== this.lastDay) {
+      this.lastDay = day;
+      this.lastDate = new Date(day * dayMs).toISOString().slice(0, 10);
+    }
+    const rest = milliseconds - day * dayMs;
+    const seconds = Math.floor(rest / 1000);
+    const fraction = rest % 1000;
+    const clock = `${twoDigits[Math.floor(seconds / 3600)]}:${twoDigits[Math.floor(seconds / 60) % 60]}:${twoDigits[seconds % 60]}`;
+    return `${this.lastDate}T${clock}${fraction === 0 ? "" : `.${String(fraction).padStart(3, "0")}`}`;
   }
 
   private pushTemporal(value: unknown, builder: BytesBuilder, type: string): void {

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { StructureScanner } from "./structure-scanner.js";
 
 /** Integers that a double does not hold exactly may begin with this many digits. */
-const longInteger = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/;
+const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 const textOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/gs;
 
 /** A feature that is not valid JSON. */

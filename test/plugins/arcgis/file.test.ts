@@ -125,6 +125,23 @@ describe("fields", () => {
     ]);
   });
 
+  it("have times from the year 0 to 9999, with milliseconds where there are any", async () => {
+    const layer = await read(
+      pointSet(
+        [field("d", "Date")],
+        [-62167219200000, -1, 0, 86_399_999, 86_400_000, 253402300799999].map((d) => ({ d })),
+      ),
+    );
+    expect(featuresOf(layer).map(({ properties }) => properties.d)).toEqual([
+      "0000-01-01T00:00:00Z",
+      "1969-12-31T23:59:59.999Z",
+      "1970-01-01T00:00:00Z",
+      "1970-01-01T23:59:59.999Z",
+      "1970-01-02T00:00:00Z",
+      "9999-12-31T23:59:59.999Z",
+    ]);
+  });
+
   it("have times without a zone where the service does not know it", async () => {
     const layer = await read(pointSet([field("d", "Date")], [{ d: 0 }], { datesInUnknownTimezone: true }));
     expect(featuresOf(layer)[0]!.properties).toEqual({ d: "1970-01-01T00:00:00" });
