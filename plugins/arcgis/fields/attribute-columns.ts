@@ -5,8 +5,10 @@ import {
   type Column,
   type ColumnBuilder,
   columnBuilder,
+  isCalendarDate,
   NumberBuilder,
   Presence,
+  temporalTypeAt,
 } from "../../../src/model/index.js";
 import type { PluginContext } from "../../../src/plugin/index.js";
 import type { Json } from "../json/values.js";
@@ -26,9 +28,14 @@ const endTime = Date.UTC(10000, 0, 1);
 const dayMs = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
 
-const date = /^\d{4}-\d\d-\d\d$/;
-const time = /^\d\d:\d\d(:\d\d(\.\d+)?)?$/;
-const datetime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
+/** A blank between date and time, no seconds, and an offset without a colon, in the form of ISO 8601 that fields have. */
+const toIsoText = (text: string): string =>
+  text
+    .toUpperCase()
+    .replace(/^(\d{4}-\d\d-\d\d) /, "$1T")
+    .replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
+    .replace(/(^|T)(\d\d:\d\d)(?=Z|[+-]|$)/, "$1$2:00");
+
 const integer = /^[+-]?\d+$/;
 
 const show = (value: unknown): string => String(typeof value === "object" ? JSON.stringify(value) : value).slice(0, 60);
@@ -165,21 +172,12 @@ class AttributeColumn {
   }
 
   private pushTemporal(value: unknown, builder: BytesBuilder, type: string): void {
-    const text = typeof value === "string" ? value.trim() : "";
-    const pattern = type === "date" ? date : type === "time" ? time : datetime;
-    if (!pattern.test(text)) {
-      this.drop("value-type-mismatch", value, `is not a ${type}, as its field declares, and became null`);
-      return;
-    }
-    // ISO 8601 separates date and time by a T, and the hours and minutes of an offset by a colon.
-    builder.push(
-      type === "datetime"
-        ? text
-            .toUpperCase()
-            .replace(" ", "T")
-            .replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
-        : text,
-    );
+    const text = typeof value === "string" ? toIsoText(value.trim()) : "";
+    const bytes = Buffer.from(text);
+    const [year, month, day] = text.slice(0, 10).split("-").map(Number);
+    const exists = type === "time" || isCalendarDate(year!, month!, day!);
+    if (temporalTypeAt(bytes, 0, bytes.length) === type && exists) builder.pushBytes(bytes, 0, bytes.length);
+    else this.drop("value-type-mismatch", value, `is not a ${type}, as its field declares, and became null`);
   }
 
   private pushBytes(value: unknown, builder: BytesBuilder): void {

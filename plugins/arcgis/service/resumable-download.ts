@@ -78,12 +78,16 @@ export class ResumableDownload {
     }
   }
 
-  /** Saves how far the download is. */
+  /** Saves how far the download is. @throws output-failed */
   async save(spool: FeatureSpool): Promise<void> {
-    const saved: SavedDownload = { version, fingerprint: this.fingerprint, spool: await spool.checkpoint() };
     const temporary = `${this.base}.json.${process.pid}`;
-    await writeFile(temporary, JSON.stringify(saved));
-    await rename(temporary, `${this.base}.json`);
+    try {
+      const saved: SavedDownload = { version, fingerprint: this.fingerprint, spool: await spool.checkpoint() };
+      await writeFile(temporary, JSON.stringify(saved));
+      await rename(temporary, `${this.base}.json`);
+    } catch (error) {
+      throw createError("output-failed", { output: this.path, reason: (error as Error).message }, error);
+    }
   }
 
   /** @param isComplete whether nothing needs to be continued */

@@ -125,6 +125,23 @@ describe("fields", () => {
     ]);
   });
 
+  it("have dates and times as text in ISO 8601, and lose those that do not exist", async () => {
+    const fields = [field("day", "DateOnly"), field("time", "TimeOnly"), field("stamp", "TimestampOffset")];
+    const layer = await read(
+      pointSet(fields, [
+        { day: "2024-02-29", time: "23:59", stamp: "2024-02-29 12:30+01:00" },
+        { day: "0001-01-01", time: "00:00:00.5", stamp: "2024-02-29T12:30:00.25-0330" },
+        { day: "2023-02-29", time: "24:00:00", stamp: "2024-02-30T12:00:00Z" },
+      ]),
+    );
+    expect(featuresOf(layer).map(({ properties }) => properties)).toEqual([
+      { day: "2024-02-29", time: "23:59:00", stamp: "2024-02-29T12:30:00+01:00" },
+      { day: "0001-01-01", time: "00:00:00.5", stamp: "2024-02-29T12:30:00.25-03:30" },
+      { day: null, time: null, stamp: null },
+    ]);
+    expect(layer.losses.map(({ code }) => code)).toEqual(Array(3).fill("value-type-mismatch"));
+  });
+
   it("have times from the year 0 to 9999, with milliseconds where there are any", async () => {
     const layer = await read(
       pointSet(
