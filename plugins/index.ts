@@ -1,5 +1,6 @@
 /** The built-in formats, and the modules from which workers load them. */
 import type { Format } from "../src/plugin/format.js";
+import arcgis from "./arcgis/index.js";
 import csv from "./csv/index.js";
 import gdal from "./gdal/index.js";
 import geojson from "./geojson/index.js";
@@ -18,6 +19,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geoparquet", formats: [geoparquet] },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
+  { module: "#plugins/arcgis", formats: arcgis },
   { module: "#plugins/postgis", formats: [postgis] },
   { module: "#plugins/gdal", formats: gdal },
 ];

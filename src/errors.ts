@@ -6,6 +6,7 @@
 import { bucketErrors } from "./errors/bucket-errors.js";
 import { databaseErrors } from "./errors/database-errors.js";
 import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/define-error.js";
+import { featureServiceErrors } from "./errors/feature-service-errors.js";
 import { jobErrors } from "./errors/job-errors.js";
 import { remoteErrors } from "./errors/remote-errors.js";
 import { serviceErrors } from "./errors/service-errors.js";
@@ -380,6 +381,7 @@ export const errorDefinitions = {
   ),
   ...bucketErrors,
   ...databaseErrors,
+  ...featureServiceErrors,
   ...remoteErrors,
   ...syncErrors,
   ...jobErrors,

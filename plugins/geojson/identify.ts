@@ -6,7 +6,8 @@ const geoJsonType =
 const jsonOpening = /^\s*(\{|\[\s*\{)/;
 const topoJson = /^\s*\{\s*(?:"(?!type")[^"]*"\s*:[^{[]*,\s*)*"type"\s*:\s*"Topology"/;
 /** Marks of Esri JSON, whose features have `attributes` in place of properties. */
-const esriJson = /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"/;
+const esriJson =
+  /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"|"features"\s*:\s*\[\s*\{\s*("geometry"\s*:\s*(\{[^{}]*\}|null)\s*,\s*)?"attributes"\s*:/;
 const sequenceExtension = /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i;
 
 /** Rates how likely the head of a file is each of this plugin's two formats. */

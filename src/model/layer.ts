@@ -101,6 +101,8 @@ export interface Layer extends LayerInfo {
    * filter may be read as one without features.
    */
   splits?(filter?: SplitFilter): AsyncIterable<Split>;
+  /** Whether the splits refer to temporary files, so that only threads of this process can read them. */
+  readonly hasLocalSplits?: boolean;
   /**
    * All batches, for a scan on one thread, without reporting losses, notices and rejects. Present if this is faster than
    * reading all splits.

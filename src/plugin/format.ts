@@ -5,6 +5,7 @@ import type { ColumnNames, Crs, Dataset } from "../model/layer.js";
 import type { LayerSummary } from "../model/layer-summary.js";
 import type { LayerMetadata, MetadataTerm } from "../model/metadata.js";
 import type { Reject, SkippedRange } from "../model/report.js";
+import type { HttpClient, HttpClientOptions } from "./http.js";
 import type { OptionTable, OptionValues } from "./options.js";
 
 /** The version of this contract. The host refuses a plugin that names another one. */
@@ -112,6 +113,10 @@ export interface ReadContext extends PluginContext {
    * record and line numbers of later splits. Without a call it counts the features of the batches.
    */
   splitFinished(records: number, lines: number): void;
+  /** Returns a client for requests to a web service. */
+  createHttpClient(options: HttpClientOptions): Promise<HttpClient>;
+  /** Reports the progress of a download: the number of features so far. */
+  onDownload?(features: number): void;
   /** Returns a decoder for `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   getTextDecoder(encoding: string): Decode;
   /**

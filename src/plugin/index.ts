@@ -2,4 +2,5 @@
 export { createError, type ErrorCode, GeoferryError, type Place } from "../errors.js";
 export * from "../model/index.js";
 export * from "./format.js";
+export * from "./http.js";
 export * from "./options.js";

@@ -5,6 +5,7 @@ import { Spool } from "../io/input/spool.js";
 import type { Crs } from "../model/layer.js";
 import { type Loss, type Notice, type Reject, type SkippedRange, Tally } from "../model/report.js";
 import type { ReadContext, WriteContext } from "../plugin/format.js";
+import type { HttpClient, HttpClientOptions } from "../plugin/http.js";
 
 /** The context that both halves of a plugin get; this one remembers what was said to it. */
 export class RecordingContext implements ReadContext, WriteContext {
@@ -51,6 +52,11 @@ export class RecordingContext implements ReadContext, WriteContext {
 
   reject(reject: Reject): void {
     this.rejects.push(reject);
+  }
+
+  async createHttpClient(options: HttpClientOptions): Promise<HttpClient> {
+    const { HostHttpClient } = await import("../io/http/http-client.js");
+    return new HostHttpClient(options, this.signal);
   }
 
   async createTemporaryPath(name: string): Promise<string> {

@@ -58,6 +58,7 @@ describe.each(layers)("%s", (layer) => {
   const files = [
     { file: `csv/${layer}.csv`, ...(layer === "passes" ? { request: heightsToo } : {}) },
     { file: `shapefile/${layer}.shp` },
+    { file: `esrijson/${layer}.json` },
     { file: `gpx/${layer}.gpx` },
     { file: `kml/${layer}.${layer === "capitals" ? "kmz" : "kml"}` },
     { file: `geopackage/${packageOf}.gpkg`, request: { layers: [layer] } },

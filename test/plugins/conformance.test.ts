@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, test } from "vitest";
+import { esrijson } from "../../plugins/arcgis/index.js";
 import csv from "../../plugins/csv/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
 import geopackage from "../../plugins/geopackage/index.js";
@@ -18,6 +19,16 @@ const filesOf = (folder: string, extension: string) =>
 
 describe("every format keeps the contract", () => {
   checkFormat(csv, { test, samples: filesOf("csv", ".csv") });
+  checkFormat(esrijson, {
+    test,
+    samples: [
+      {
+        path: `${samples}esrijson/parks.json`,
+        layers: [{ features: 27, geometryTypes: ["Polygon", "MultiPolygon"] }],
+      },
+    ],
+    readerOptions: { domains: "names" },
+  });
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg"), keepsTypes: fieldTypes });

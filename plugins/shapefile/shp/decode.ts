@@ -6,13 +6,13 @@ import {
   isBoxOf,
   Kind,
 } from "../../../src/model/index.js";
+import { assignRings, groupByShell, type RingAssignment, signedArea } from "../../shared/rings/rings.js";
+import { type SplitRings, splitTouchingRings } from "../../shared/rings/split-touching-rings.js";
+import { VertexTable } from "../../shared/rings/vertex-table.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
 import { maxPatchPositions, unfoldPatch } from "./multipatch.js";
-import { assignRings, groupByShell, type RingAssignment, signedArea } from "./rings.js";
 import { partsOffset, ShapeLayout } from "./shape-layout.js";
 import { noDataMeasureLimit, ShapeType } from "./shape-types.js";
-import { type SplitRings, splitTouchingRings } from "./split-touching-rings.js";
-import { VertexTable } from "./vertex-table.js";
 
 /**
  * The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 if there is no shape.

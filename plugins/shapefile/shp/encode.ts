@@ -7,7 +7,7 @@ import {
   type LayerSummary,
 } from "../../../src/model/index.js";
 import { createError } from "../../../src/plugin/index.js";
-import { signedArea } from "./rings.js";
+import { signedArea } from "../../shared/rings/rings.js";
 import { mTypeOffset, noDataMeasure, ShapeType, zTypeOffset } from "./shape-types.js";
 
 /** The shape type of a file, and the dimensions of its records. */

@@ -26,7 +26,7 @@ const statTimeoutMs = 15_000;
 /**
  * Reads the current state of the inputs of a conversion.
  * @param digests whether to hash the contents of files
- * @returns null if changes cannot be detected: maps, databases, and servers that send no validators
+ * @returns null if changes cannot be detected: maps, databases, services with features, and servers that send no validators
  * @throws input-unavailable, bucket-unavailable if a server cannot be reached
  */
 export async function statSources(
@@ -37,6 +37,8 @@ export async function statSources(
 ): Promise<SourceStat[] | null> {
   const stats: SourceStat[] = [];
   for (const input of inputs) {
+    // The page at the address of a service describes it, and stays the same when its features change.
+    if (registry.findByAddress(input)) return null;
     if (isWebAddress(input)) {
       const stamp = await fetchVersion(input, signal);
       if (stamp === null) return null;

@@ -6,6 +6,7 @@ import { Spool } from "../../io/input/spool.js";
 import type { Crs } from "../../model/layer.js";
 import { type Loss, type OperationUse, type Reject, type SkippedRange, Tally } from "../../model/report.js";
 import type { CrsContext, ReadContext, ScanParts, WriteContext } from "../../plugin/format.js";
+import type { HttpClient, HttpClientOptions } from "../../plugin/http.js";
 import type { StageContext } from "../../stages/stage.js";
 
 /** Losses, notices and rejects of one piece, as plain data. Records and lines are relative to the piece. */
@@ -29,6 +30,8 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   swapsXy = false;
   /** Called with the number of fields; throws if the target cannot hold them. */
   onFieldCount: (count: number) => void = () => {};
+  /** Called with the progress of a download. */
+  onDownload: (features: number) => void = () => {};
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly getTextDecoder = findDecoder;
   readonly getTextEncoder = findEncoder;
@@ -84,6 +87,11 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   splitFinished(records: number, lines: number): void {
     this.records += records;
     this.lines += lines;
+  }
+
+  async createHttpClient(options: HttpClientOptions): Promise<HttpClient> {
+    const { HostHttpClient } = await import("../../io/http/http-client.js");
+    return new HostHttpClient(options, this.signal);
   }
 
   async createTemporaryPath(name: string): Promise<string> {

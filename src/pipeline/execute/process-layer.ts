@@ -54,6 +54,7 @@ async function* processPieces(
   if (
     executor.runDistributed &&
     open.layer.splits &&
+    !open.layer.hasLocalSplits &&
     !open.isExisting &&
     request.inputs.includes(open.source.spec.path)
   ) {

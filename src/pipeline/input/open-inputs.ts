@@ -125,6 +125,7 @@ export async function openInputs(
       request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
     context.swapsXy = request.swapXy ?? false;
     context.onFieldCount = (count) => request.checkFieldCount?.(source.name, count);
+    context.onDownload = (features) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
     contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);

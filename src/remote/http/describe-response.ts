@@ -1,6 +1,6 @@
 /** Classifies and describes responses by status, headers and error text. */
 
-import { parseRetryAfter } from "./rate-limiter.js";
+import { parseRetryAfter } from "../../io/http/rate-limiter.js";
 import type { RetryReason } from "./retry.js";
 import { findErrorMessage, isObject, sanitizeForDisplay } from "./sanitize-for-display.js";
 import type { ServiceResponse } from "./send-request.js";

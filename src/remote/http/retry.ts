@@ -1,8 +1,8 @@
 /** Retries requests with increasing delays. */
 import { createError, type GeoferryError } from "../../errors.js";
+import { backoffMs, maxRetryAfterMs, waitOrAbort } from "../../io/http/rate-limiter.js";
 import { maxTimeoutRetries } from "../../network-settings.js";
 import type { Traffic } from "../client/map-client.js";
-import { backoffMs, maxRetryAfterMs, waitOrAbort } from "./rate-limiter.js";
 
 /** The result of one attempt: a value, or a reason to retry. */
 export type AttemptResult<T> = { readonly done: T } | RetryReason;

@@ -5,6 +5,7 @@
 import pLimit from "p-limit";
 import { createError, GeoferryError } from "../../errors.js";
 import { classifyFirstFailure } from "../../io/http/network-failure.js";
+import { parseRateLimitReset, parseRetryAfter, RateLimiter } from "../../io/http/rate-limiter.js";
 import type { ServiceClient, Traffic } from "../client/map-client.js";
 import {
   acceptEncodingHeader,
@@ -14,7 +15,6 @@ import {
 } from "../connection/connection.js";
 import { type AccessToken, AccessTokenCache, parseTokenResponse, tokenRequestBody } from "./access-tokens.js";
 import { describeResponse, isRetryLater, toRetry } from "./describe-response.js";
-import { parseRateLimitReset, parseRetryAfter, RateLimiter } from "./rate-limiter.js";
 import { type AttemptResult, type RetryReason, retry } from "./retry.js";
 import { NoResponseError, type ServiceRequest, type ServiceResponse } from "./send-request.js";
 import { sendTracedRequest } from "./send-traced-request.js";

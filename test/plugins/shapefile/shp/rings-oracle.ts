@@ -1,5 +1,5 @@
 /** Rings matched the slow way, each with every other: what the index must not change. */
-import { type RingAssignment, type Rings, signedArea } from "../../../../plugins/shapefile/shp/rings.js";
+import { type RingAssignment, type Rings, signedArea } from "../../../../plugins/shared/rings/rings.js";
 
 function side(x: number, y: number, { xy, starts, ends }: Rings, ring: number): number {
   let inside = -1;

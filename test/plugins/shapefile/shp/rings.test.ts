@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { assignRings, type Rings } from "../../../../plugins/shapefile/shp/rings.js";
+import { assignRings, type Rings } from "../../../../plugins/shared/rings/rings.js";
 import { type Feature, packFeatures } from "../../../../src/model/index.js";
 import { TemporaryFolder } from "../../../support/read-layers.js";
 import { ogrFeatures, readFeatures, writeBatches } from "../support.js";

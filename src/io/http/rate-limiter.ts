@@ -1,6 +1,6 @@
 /** Limits the request rate to the configured maximum, and pauses when the service asks for it. */
+import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceResponseHeaders } from "./send-request.js";
 
 /** Maximum pause that a service may request, in milliseconds; a longer one counts as unavailable. */
 export const maxRetryAfterMs = 15 * 60_000;
@@ -43,7 +43,7 @@ export const backoffMs = (attempt: number, first: number): number =>
   Math.random() * Math.min(first * 2 ** (attempt - 1), 60 * first);
 
 /** Retry-After (RFC 9110, 10.2.3) in milliseconds, from seconds or a date; null if absent. */
-export function parseRetryAfter(headers: ServiceResponseHeaders, now: number = Date.now()): number | null {
+export function parseRetryAfter(headers: Readonly<IncomingHttpHeaders>, now: number = Date.now()): number | null {
   const text = headers["retry-after"]?.trim();
   if (text === undefined || text === "") return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
@@ -58,7 +58,7 @@ export function parseRetryAfter(headers: ServiceResponseHeaders, now: number = D
  * draft-ietf-httpapi-ratelimit-headers-08 and later (`"name";r=0;t=30`), of -07 (`limit=9, remaining=0, reset=30`), and
  * the separate fields of earlier drafts.
  */
-export function parseRateLimitReset(headers: ServiceResponseHeaders): number | null {
+export function parseRateLimitReset(headers: Readonly<IncomingHttpHeaders>): number | null {
   const fields = headerText(headers.ratelimit);
   if (fields !== undefined) {
     const waits = fields.split(/,(?=\s*"?[\w-]+"?\s*;)/).flatMap((item) => {

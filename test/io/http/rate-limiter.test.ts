@@ -1,6 +1,6 @@
 /** Parses rate-limit headers; the examples are from the defining documents. */
 import { describe, expect, test } from "vitest";
-import { backoffMs, parseRateLimitReset, parseRetryAfter } from "../../../src/remote/http/rate-limiter.js";
+import { backoffMs, parseRateLimitReset, parseRetryAfter } from "../../../src/io/http/rate-limiter.js";
 
 describe("Retry-After", () => {
   // 1999-12-31T23:59:00Z

@@ -1,0 +1,72 @@
+/** Filters of a request that a service can apply without leaving out a feature that is wanted. */
+import type { Extent, SplitCondition, SplitFilter } from "../../../src/model/index.js";
+import type { FieldPlan } from "../fields/field-plan.js";
+import type { ServiceLayer } from "./layer-list.js";
+
+/** Parameters of a query that select features; every query of a read has the same ones. */
+export type Selection = Readonly<Record<string, string>> & { readonly where: string };
+
+export const everything: Selection = { where: "1=1" };
+
+const plainName = /^[A-Za-z_]\w*$/;
+/**
+ * Text whose equality means the same in every database, or more: no letters beyond ASCII, which a code page may lack,
+ * and no blanks at the ends, which some databases ignore.
+ */
+const plainText = /^[!-~]([ -~]*[!-~])?$/;
+const plainNumber = /^-?\d+(\.\d+)?$/;
+/** How far a number in a database may be from its value in JSON, relative to it. */
+const slack: Readonly<Record<string, number>> = { esriFieldTypeDouble: 1e-12, esriFieldTypeSingle: 1e-5 };
+
+/** The conditions that the service can apply, as SQL-92; `1=1` if there are none. */
+function whereOf(fields: readonly FieldPlan[], conditions: readonly SplitCondition[]): string {
+  const terms = conditions.flatMap((condition) => {
+    const plan = fields.find(({ field }) => field.name === condition.field);
+    return plan && plainName.test(plan.attribute) ? termsOf(plan, condition) : [];
+  });
+  return terms.length === 0 ? everything.where : terms.join(" AND ");
+}
+
+function termsOf(
+  { attribute, type, conversion, esriType }: FieldPlan,
+  { comparison, value }: SplitCondition,
+): string[] {
+  if (conversion !== "none") return [];
+  if (typeof value === "string") {
+    if (esriType !== "esriFieldTypeString" || comparison !== "=" || !plainText.test(value)) return [];
+    return [`${attribute} = '${value.replaceAll("'", "''")}'`];
+  }
+  const text = String(value);
+  if (type === "int32" || type === "int64") return plainNumber.test(text) ? [`${attribute} ${comparison} ${text}`] : [];
+  const relative = slack[esriType];
+  if (type !== "double" || relative === undefined) return [];
+  const number = Number(value);
+  const margin = Math.abs(number) * relative;
+  const [low, high] = [String(number - margin), String(number + margin)];
+  if (!plainNumber.test(low) || !plainNumber.test(high)) return [];
+  const least = `${attribute} >= ${low}`;
+  const most = `${attribute} <= ${high}`;
+  if (comparison === "=") return [least, most];
+  return [comparison.startsWith(">") ? least : most];
+}
+
+/** The features whose envelopes meet the box (ArcGIS REST API, "Query", geometry and spatialRel). */
+export const boxSelection = (where: string, [xmin, ymin, xmax, ymax]: Extent): Selection => ({
+  where,
+  geometry: JSON.stringify({ xmin, ymin, xmax, ymax }),
+  geometryType: "esriGeometryEnvelope",
+  spatialRel: "esriSpatialRelEnvelopeIntersects",
+});
+
+/** What the service can select for a filter: conditions, and boxes of which only one may be asked for at once. */
+export function selectionOf(
+  layer: ServiceLayer,
+  filter: SplitFilter | undefined,
+): {
+  readonly where: string;
+  readonly boxes: readonly Extent[];
+} {
+  const where = filter ? whereOf(layer.plan.fields?.fields ?? [], filter.conditions) : everything.where;
+  const isPlace = layer.plan.geometryTypes === null || layer.plan.geometryTypes.length > 0;
+  return { where, boxes: isPlace ? (filter?.boxes ?? []) : [] };
+}

@@ -1,0 +1,113 @@
+/** A folder in which an interrupted download stays, so that the same command continues it. */
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createError } from "../../../src/plugin/index.js";
+import { isObject } from "../json/values.js";
+import { FeatureSpool, type SpoolState } from "./feature-spool.js";
+import type { LayerState } from "./layer-state.js";
+import type { Selection } from "./query-filter.js";
+
+const version = 1;
+
+interface SavedDownload {
+  readonly version: number;
+  /** What was selected, and which features there were. */
+  readonly fingerprint: string;
+  readonly spool: SpoolState;
+}
+
+const hash = (...parts: readonly (string | Uint8Array)[]): string => {
+  const digest = createHash("sha256");
+  for (const part of parts) digest.update(part).update("\0");
+  return digest.digest("hex");
+};
+
+/** The files of one layer and selection: `NAME.features`, and its state `NAME.json`. */
+export class ResumableDownload {
+  private readonly base: string;
+  private fingerprint = "";
+
+  /** @param layer its address */
+  constructor(
+    private readonly folder: string,
+    private readonly layer: string,
+    private readonly selection: Selection,
+  ) {
+    this.base = join(folder, hash(layer, JSON.stringify(selection)).slice(0, 20));
+  }
+
+  get path(): string {
+    return `${this.base}.features`;
+  }
+
+  /** Reserves the files for this process. @throws output-locked, output-failed */
+  async lock(): Promise<void> {
+    const path = `${this.base}.lock`;
+    try {
+      await mkdir(this.folder, { recursive: true });
+      if (!isRunning(await readFile(path, "utf8").catch(() => ""))) await rm(path, { force: true });
+      await writeFile(path, String(process.pid), { flag: "wx" });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === "EEXIST") throw createError("output-locked", { output: path }, error);
+      throw createError("output-failed", { output: path, reason: message }, error);
+    }
+  }
+
+  /**
+   * The spool, at the end of what was downloaded of the same features before. A download is only continued if the service
+   * says that nothing was edited since.
+   */
+  async open(state: LayerState): Promise<FeatureSpool> {
+    const { ids, edited } = state;
+    this.fingerprint = hash(this.layer, JSON.stringify(this.selection), String(edited), bytesOf(ids));
+    const saved = ids === null || edited === null ? null : await this.read();
+    return FeatureSpool.create(this.path, saved?.fingerprint === this.fingerprint ? saved.spool : undefined);
+  }
+
+  private async read(): Promise<SavedDownload | null> {
+    try {
+      const saved: unknown = JSON.parse(await readFile(`${this.base}.json`, "utf8"));
+      if (!isObject(saved) || saved.version !== version) return null;
+      const found = saved as unknown as SavedDownload;
+      return (await stat(this.path)).size >= found.spool.size ? found : null;
+    } catch {
+      // Without a usable state, the download begins anew.
+      return null;
+    }
+  }
+
+  /** Saves how far the download is. @throws output-failed */
+  async save(spool: FeatureSpool): Promise<void> {
+    const temporary = `${this.base}.json.${process.pid}`;
+    try {
+      const saved: SavedDownload = { version, fingerprint: this.fingerprint, spool: await spool.checkpoint() };
+      await writeFile(temporary, JSON.stringify(saved));
+      await rename(temporary, `${this.base}.json`);
+    } catch (error) {
+      throw createError("output-failed", { output: this.path, reason: (error as Error).message }, error);
+    }
+  }
+
+  /** @param isComplete whether nothing needs to be continued */
+  async close(isComplete: boolean): Promise<void> {
+    if (isComplete) for (const name of [this.path, `${this.base}.json`]) await rm(name, { force: true });
+    await rm(`${this.base}.lock`, { force: true });
+  }
+}
+
+const bytesOf = (ids: Float64Array | null): Uint8Array =>
+  ids === null ? new Uint8Array() : new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+
+/** Whether the process that wrote a lock runs. */
+function isRunning(text: string): boolean {
+  const id = Number(text);
+  if (!Number.isInteger(id) || id <= 0) return false;
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
