@@ -1,6 +1,7 @@
 /** The built-in formats, and the modules from which workers load them. */
 import type { Format } from "../src/plugin/format.js";
 import csv from "./csv/index.js";
+import flatgeobuf from "./flatgeobuf/index.js";
 import gdal from "./gdal/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
@@ -16,6 +17,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
   { module: "#plugins/geoparquet", formats: [geoparquet] },
+  { module: "#plugins/flatgeobuf", formats: [flatgeobuf] },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/postgis", formats: [postgis] },

@@ -1,0 +1,28 @@
+import { type Confidence, defineFormat } from "../../src/plugin/index.js";
+
+export const readOptions = {
+  unsigned: {
+    type: "choice",
+    choices: ["int64", "text"],
+    default: "int64",
+    help: "Type of columns of unsigned 64-bit numbers: an int64, which the largest of them exceed, or text",
+  },
+} as const;
+
+/** The bytes at the start of every version: `fgb`, the major version, `fgb`. The last byte is a patch level. */
+const isMagic = (head: Buffer): boolean =>
+  head.length >= 8 && head.toString("latin1", 0, 3) === "fgb" && head.toString("latin1", 4, 7) === "fgb";
+
+function identify(head: Buffer): Confidence {
+  return isMagic(head) ? "yes" : "no";
+}
+
+/** FlatGeobuf, major version 3 (flatgeobuf.org). */
+export default defineFormat({
+  apiVersion: 1,
+  id: "flatgeobuf",
+  label: "FlatGeobuf",
+  extensions: ["fgb"],
+  identify,
+  reader: { options: readOptions, siblingExtensions: [], load: () => import("./reader.js") },
+});
