@@ -1,4 +1,6 @@
+import { allGeometryTypes, fieldTypes } from "../../src/model/index.js";
 import { type Confidence, defineFormat } from "../../src/plugin/index.js";
+import { maxColumns } from "./limits.js";
 
 export const readOptions = {
   unsigned: {
@@ -6,6 +8,14 @@ export const readOptions = {
     choices: ["int64", "text"],
     default: "int64",
     help: "Type of columns of unsigned 64-bit numbers: an int64, which the largest of them exceed, or text",
+  },
+} as const;
+
+export const writeOptions = {
+  index: {
+    type: "boolean",
+    default: true,
+    help: "Sort the features and create a spatial index (packed Hilbert R-tree); no keeps their order",
   },
 } as const;
 
@@ -25,4 +35,24 @@ export default defineFormat({
   extensions: ["fgb"],
   identify,
   reader: { options: readOptions, siblingExtensions: [], load: () => import("./reader.js") },
+  writer: {
+    options: writeOptions,
+    capabilities: ({ index }) => ({
+      crs: "any",
+      continuousLongitudes: true,
+      layers: "one",
+      metadata: ["title", "description", "columns"],
+      geometryTypes: allGeometryTypes,
+      nullGeometry: true,
+      z: true,
+      m: true,
+      maxFields: maxColumns,
+      fieldTypes,
+      fieldNames: { pattern: /^[^\0]+$/ },
+      ids: "fid",
+      requiredScan: "summary",
+      supportsStreaming: !index,
+    }),
+    load: () => import("./writer.js"),
+  },
 });

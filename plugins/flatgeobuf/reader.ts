@@ -96,6 +96,7 @@ class SplitReader {
       for (let place = places[next++]; place; place = places[next++]) {
         const { from, to, into } = place;
         const read = await this.open.file.read(from, to - from, into);
+        if (read.buffer !== into.buffer) into.set(read);
         if (read.length === to - from) continue;
         const reason = "it was shortened while it was read";
         throw createError("input-truncated", {
