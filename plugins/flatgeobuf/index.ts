@@ -34,7 +34,7 @@ export default defineFormat({
   label: "FlatGeobuf",
   extensions: ["fgb"],
   identify,
-  reader: { options: readOptions, siblingExtensions: [], load: () => import("./reader.js") },
+  reader: { options: readOptions, siblingExtensions: [], readsParts: true, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
     capabilities: ({ index }) => ({

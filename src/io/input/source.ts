@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { createError } from "../../errors.js";
 import type { ArchiveEntries, Source, SourceFile } from "../../plugin/format.js";
 import { findEntriesIgnoringCase } from "./folder-listing.js";
+import { type PartialFileSpec, PartialSource } from "./partial-source.js";
 
 /** Plain data from which another thread creates the same source. */
 export interface SourceSpec {
@@ -15,6 +16,8 @@ export interface SourceSpec {
   readonly isFolder?: boolean;
   /** Set if the source is the main file of an archive. */
   readonly entries?: UnpackedEntries;
+  /** Set if only parts of a remote file are downloaded, to `path`. */
+  readonly partial?: PartialFileSpec;
 }
 
 /** The unpacked entries of an archive, as plain data. */
@@ -195,8 +198,9 @@ export class AddressSource implements HostSource {
 }
 
 /** Creates the source that another thread described. @throws input-missing, input-unreadable */
-export function createSource(spec: SourceSpec): HostSource {
+export function createSource(spec: SourceSpec, signal: AbortSignal): HostSource {
   if (spec.isAddress) return new AddressSource(spec.path);
+  if (spec.partial) return new PartialSource(spec.name, spec.path, spec.partial, signal);
   const file = FileSource.at(spec.path, spec.name, spec.isFolder);
   return spec.entries ? file.withEntries(spec.entries) : file;
 }

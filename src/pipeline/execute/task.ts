@@ -153,7 +153,7 @@ export async function scanPart(
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const source = createSource(sourceSpec);
+  const source = createSource(sourceSpec, signal);
   const reader = await loadReader(ref, findFormat);
   await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
   return reader.scanPart!(source, piece, context);
@@ -189,7 +189,7 @@ class OpenedTask implements Task {
   private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
     const reader = await loadReader(ref, this.findFormat);
-    return reader.open(createSource(source), ref.options, this.context);
+    return reader.open(createSource(source, this.signal), ref.options, this.context);
   }
 
   private async getLayer(): Promise<Layer> {
