@@ -162,21 +162,31 @@ function mediaTypeOf(text: string): string {
 
 function omittedContent({ columns, hasTimes }: Header, plans: readonly ColumnPlan[]): OmittedContent[] {
   const found: OmittedContent[] = [];
-  const rules = (of: (column: HeaderColumn) => boolean, what: string) => {
-    const names = plans.flatMap(({ field }, n) => (of(columns[n]!) ? [`"${field.name}"`] : []));
-    const shown = names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
-    if (names.length > 0)
-      found.push({ kind: "note", code: "structure-left-out", count: names.length, example: `${what}: ${shown}` });
-  };
-  rules(({ primaryKey }) => primaryKey, "primary key");
-  rules(({ unique, primaryKey }) => unique && !primaryKey, "columns that are declared unique");
-  rules(({ nullable }) => !nullable, "columns that are declared not nullable");
-  if (hasTimes)
-    found.push({
-      kind: "loss",
-      code: "t-dropped",
-      count: 1,
-      example: "times of positions (dimensions T and TM) are not read",
-    });
+  const rules = [
+    describeColumns("primary key", columns, plans, ({ primaryKey }) => primaryKey),
+    describeColumns("columns that are declared unique", columns, plans, ({ unique }) => unique),
+    describeColumns("columns that are declared not nullable", columns, plans, ({ nullable }) => !nullable),
+  ].filter((rule) => rule !== null);
+  if (rules.length > 0)
+    found.push({ kind: "note", code: "structure-left-out", count: rules.length, example: rules.join("; ") });
+  if (hasTimes) {
+    const example = "times of positions (dimensions T and TM) are not read";
+    found.push({ kind: "loss", code: "t-dropped", count: 1, example });
+  }
   return found;
+}
+
+const maxListedNames = 5;
+
+/** Names the columns that have a rule; null if none has. */
+function describeColumns(
+  rule: string,
+  columns: readonly HeaderColumn[],
+  plans: readonly ColumnPlan[],
+  has: (column: HeaderColumn) => boolean,
+): string | null {
+  const names = plans.flatMap(({ field }, n) => (has(columns[n]!) ? [`"${field.name}"`] : []));
+  if (names.length === 0) return null;
+  const more = names.length > maxListedNames ? ` and ${names.length - maxListedNames} more` : "";
+  return `${rule}: ${names.slice(0, maxListedNames).join(", ")}${more}`;
 }

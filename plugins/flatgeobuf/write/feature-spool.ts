@@ -7,7 +7,7 @@ import { boxBytes, type FgbChunk } from "./encoder.js";
 const boxesPerRead = 1 << 15;
 const readBytes = 1 << 22;
 /** Features are sorted in memory in parts of so many bytes. */
-const minBucketBytes = 1 << 26;
+const defaultBucketBytes = 1 << 25;
 /** Most parts; larger files have larger parts. */
 const maxBuckets = 256;
 const bucketBufferBytes = 1 << 17;
@@ -37,10 +37,15 @@ export class FeatureSpool {
   private boxes: ScratchFile | null = null;
   private readonly opened: ScratchFile[] = [];
 
-  /** @param open creates a temporary file @throws output-failed, and so do all its methods */
+  /**
+   * @param open creates a temporary file
+   * @param leastBucketBytes size of the parts that are sorted in memory, unless there would be too many
+   * @throws output-failed, and so do all its methods
+   */
   constructor(
     private readonly output: string,
     private readonly open: () => Promise<ScratchFile>,
+    private readonly leastBucketBytes: number = defaultBucketBytes,
   ) {}
 
   private async openFile(): Promise<ScratchFile> {
@@ -80,7 +85,7 @@ export class FeatureSpool {
       offsets[n + 1] = offsets[n]! + this.sizes[order[n]!]!;
     }
     const total = offsets[count]!;
-    const bucketBytes = Math.max(minBucketBytes, Math.ceil(total / maxBuckets));
+    const bucketBytes = Math.max(this.leastBucketBytes, Math.ceil(total / maxBuckets));
     if (total <= bucketBytes) {
       const part = new PartBuilder(offsets, 0, count);
       this.eachRecord((index, bytes, at) => part.add(rank[index]!, bytes, at));
