@@ -3,16 +3,28 @@ import {
   type Batch,
   type Dataset,
   type Layer,
+  type LayerSummary,
   type Split,
   type SplitFilter,
+  type SummaryRequest,
 } from "../../src/model/index.js";
-import { createError, type OptionValues, type ReadContext, type Source } from "../../src/plugin/index.js";
+import {
+  createError,
+  GeoferryError,
+  type OptionValues,
+  type ReadContext,
+  type Source,
+} from "../../src/plugin/index.js";
 import { releaseSplitBytes } from "../shared/split-bytes.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
+import { dataViewOf } from "../shared/text/data-view.js";
+import { FlatDamage } from "./header/flat-reader.js";
+import { GeometryType } from "./header/header.js";
 import type { readOptions } from "./index.js";
 import { FeatureReader } from "./read/feature-reader.js";
 import { makePlan, type OpenedFile } from "./read/make-plan.js";
 import { type FgbSplit, type OpenFile, planSplits } from "./read/plan-splits.js";
+import { FeatureSummarizer } from "./read/summarize.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
@@ -54,6 +66,7 @@ function createLayer(open: OpenFile): Layer {
     metadata: plan.metadata,
     bytes: file.size - plan.featuresAt,
     splits: (filter?: SplitFilter) => planSplits(open, filter),
+    summary: (request) => summarize(open, reader, request),
     prefetch: (split: Split) => reader.prefetch(split as FgbSplit),
     async *batches(split?: Split, fetched?: unknown) {
       if (split) {
@@ -67,6 +80,36 @@ function createLayer(open: OpenFile): Layer {
       }
     },
   };
+}
+
+/**
+ * Null if features must be read: for collections, JSON, whose values may change, points that stages may change, positions
+ * that an extent needs, and a damaged file.
+ */
+async function summarize(open: OpenFile, reader: SplitReader, request: SummaryRequest): Promise<LayerSummary | null> {
+  const { plan, context } = open;
+  const { unchangedExtent, isLimited, needsExtent, onBytesScanned } = request;
+  const isPoints = plan.geometryType === GeometryType.point;
+  if (isLimited || (needsExtent && !isPoints) || (isPoints && unchangedExtent === null)) return null;
+  if (plan.columns.some(({ field }) => field.type === "json")) return null;
+  const summarizer = new FeatureSummarizer(plan, unchangedExtent);
+  // Reading reports what splits do.
+  const silent = { ...open, context: { signal: context.signal, skipErrors: false, skipRange() {}, reportNotice() {} } };
+  try {
+    for await (const split of planSplits(silent, undefined)) {
+      context.signal.throwIfAborted();
+      const bytes = await reader.fetch(split);
+      const isDone = summarizer.add(bytes, dataViewOf(bytes));
+      releaseSplitBytes(bytes);
+      if (!isDone) return null;
+      onBytesScanned?.(bytes.length);
+    }
+  } catch (error) {
+    const isDamage = error instanceof GeoferryError && error.kind === "input";
+    if (isDamage || error instanceof FlatDamage) return null;
+    throw error;
+  }
+  return summarizer.finish();
 }
 
 class SplitReader {
@@ -83,7 +126,7 @@ class SplitReader {
   }
 
   /** Reads the ranges of a split one behind the other into memory for `releaseSplitBytes`. */
-  private async fetch(split: FgbSplit): Promise<Buffer> {
+  async fetch(split: FgbSplit): Promise<Buffer> {
     const bytes = acquireBuffer(sizeOf(split));
     let at = 0;
     const places = split.ranges.map(([from, to]) => {

@@ -29,8 +29,13 @@ export interface OpenFile {
   readonly context: ReadContext;
 }
 
+/** What dividing a file needs of it. */
+export type DividedFile = Omit<OpenFile, "context"> & {
+  readonly context: Pick<ReadContext, "signal" | "skipErrors" | "skipRange" | "reportNotice">;
+};
+
 /** @throws input-corrupt, input-truncated */
-export async function* planSplits(open: OpenFile, filter: SplitFilter | undefined): AsyncGenerator<FgbSplit> {
+export async function* planSplits(open: DividedFile, filter: SplitFilter | undefined): AsyncGenerator<FgbSplit> {
   const { plan, source } = open;
   const { index } = plan;
   try {
@@ -44,7 +49,7 @@ export async function* planSplits(open: OpenFile, filter: SplitFilter | undefine
 }
 
 /** The position of a feature by its number; for that after the last one, the end of the file. */
-async function featureAt({ file, plan }: OpenFile, { at, levels }: IndexPlan, feature: number): Promise<number> {
+async function featureAt({ file, plan }: DividedFile, { at, levels }: IndexPlan, feature: number): Promise<number> {
   if (feature === plan.featureCount) return file.size;
   const position = at + (levels[0]!.from + feature) * entryBytes + entryOffsetAt;
   const bytes = await file.read(position, 8);
@@ -56,7 +61,12 @@ async function featureAt({ file, plan }: OpenFile, { at, levels }: IndexPlan, fe
 }
 
 /** The features `first … end`, divided at places that the index knows. */
-async function* indexedSplits(open: OpenFile, index: IndexPlan, first: number, end: number): AsyncGenerator<FgbSplit> {
+async function* indexedSplits(
+  open: DividedFile,
+  index: IndexPlan,
+  first: number,
+  end: number,
+): AsyncGenerator<FgbSplit> {
   const { plan, file } = open;
   const each = (file.size - plan.featuresAt) / plan.featureCount;
   const step = Math.max(1, Math.round(defaultSplitBytes / Math.max(1, each)));
@@ -71,7 +81,7 @@ async function* indexedSplits(open: OpenFile, index: IndexPlan, first: number, e
 
 /** Divides a split that is too large. */
 async function* divide(
-  open: OpenFile,
+  open: DividedFile,
   index: IndexPlan,
   first: number,
   end: number,
@@ -90,7 +100,7 @@ async function* divide(
 }
 
 /** The features that meet a box, with neighbors where reading them, too, costs little. */
-async function* searchSplits(open: OpenFile, index: IndexPlan, boxes: readonly Extent[]): AsyncGenerator<FgbSplit> {
+async function* searchSplits(open: DividedFile, index: IndexPlan, boxes: readonly Extent[]): AsyncGenerator<FgbSplit> {
   const { plan, file } = open;
   const { featuresAt, featureCount } = plan;
   const merger = new RangeMerger(defaultSplitBytes);
@@ -127,7 +137,7 @@ async function* searchSplits(open: OpenFile, index: IndexPlan, boxes: readonly E
 }
 
 /** The features of a file without an index, which are found one after the other by their sizes. */
-async function* walkSplits({ source, file, plan, context }: OpenFile): AsyncGenerator<FgbSplit> {
+async function* walkSplits({ source, file, plan, context }: DividedFile): AsyncGenerator<FgbSplit> {
   const { size } = file;
   let [from, at, records, total] = [plan.featuresAt, plan.featuresAt, 0, 0];
   let window: Buffer = Buffer.alloc(0);
@@ -159,7 +169,7 @@ async function* walkSplits({ source, file, plan, context }: OpenFile): AsyncGene
 }
 
 /** @throws input-truncated if there are fewer features than the header declares */
-function checkCount({ source, plan, context }: Pick<OpenFile, "source" | "plan" | "context">, found: number): void {
+function checkCount({ source, plan, context }: Pick<DividedFile, "source" | "plan" | "context">, found: number): void {
   const { featureCount } = plan;
   if (featureCount === 0 || found === featureCount) return;
   const counts = `its header declares ${featureCount} features, and there are ${found}`;

@@ -16,7 +16,7 @@ import { ColumnType } from "../header/header.js";
 import type { ColumnPlan } from "./plan.js";
 
 /** Bytes of a value by ColumnType; 0: its length comes first. */
-const valueBytes = Uint8Array.of(1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0, 0, 0, 0);
+export const valueBytes = Uint8Array.of(1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0, 0, 0, 0);
 
 type Report = Pick<ReadContext, "reportLoss" | "reportNotice">;
 

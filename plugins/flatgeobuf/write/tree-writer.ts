@@ -1,7 +1,7 @@
 /** Writes a packed R-tree (packedrtree.h of FlatGeobuf) into the place that is reserved for it. */
 import type { SinkFile } from "../../../src/plugin/index.js";
 import { entryBytes, entryOffsetAt, type Level, treeBytes, treeLevels } from "../index/levels.js";
-import type { SortedPart } from "./feature-spool.js";
+import type { SortedPart } from "./sorted-parts.js";
 
 export const writtenNodeSize = 16;
 const patchEntries = 1 << 15;
