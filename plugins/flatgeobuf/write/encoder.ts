@@ -193,7 +193,6 @@ class FeatureEncoder implements Encoder<FgbChunk> {
       if (count > 0) context.reportLoss(code, undefined, example, count);
     };
     report("z-missing", "a position without a height got the height 0", geometry.missingZ);
-    report("m-missing", "a position without a measure got the measure 0", geometry.missingM);
     report("geometry-empty", "a geometry without positions became null", this.empty);
     report("geometry-empty", "a member of a collection without positions was left out", geometry.emptyMembers);
     report("non-finite-coordinates", "a geometry with NaN or infinity became null", this.notFinite);
@@ -203,7 +202,6 @@ class FeatureEncoder implements Encoder<FgbChunk> {
     });
     cut.fill(0);
     geometry.missingZ = 0;
-    geometry.missingM = 0;
     geometry.emptyMembers = 0;
     this.empty = 0;
     this.notFinite = 0;

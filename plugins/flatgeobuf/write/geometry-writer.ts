@@ -47,9 +47,8 @@ const shapes = Array.from({ length: 64 }, (_, has) => shapeOf(has));
 const minBulkCopyPositions = 8;
 
 export class GeometryWriter {
-  /** Positions whose missing height or measure became 0. */
+  /** Positions whose missing height became 0. */
   missingZ = 0;
-  missingM = 0;
   /** Members of collections that were left out since they are empty. */
   emptyMembers = 0;
   /** Where the vtable for each combination of members is in the current feature; 0 if it is not there yet. */
@@ -121,8 +120,9 @@ export class GeometryWriter {
         buffer.view.setUint32(vector + 4 + 4 * (r - first), positionOffsets[r + 1]! - from, true);
     }
     this.doubles(table + shape.xy, column.xy, 2 * from, 2 * to);
-    if (design.hasZ) this.missingZ += this.ordinates(table + shape.z, column.z, from, to);
-    if (design.hasM) this.missingM += this.ordinates(table + shape.m, column.m, from, to);
+    if (design.hasZ) this.missingZ += this.ordinates(table + shape.z, column.z, from, to, 0);
+    // As in Shapefiles, a position may have no measure where others have one.
+    if (design.hasM) this.ordinates(table + shape.m, column.m, from, to, Number.NaN);
     return table;
   }
 
@@ -134,15 +134,15 @@ export class GeometryWriter {
     else for (let k = from, place = at; k < to; k++, place += 8) buffer.view.setFloat64(place, values[k]!, true);
   }
 
-  /** Heights or measures, 0 where a position has none. @returns how many have none */
-  private ordinates(member: number, values: Float64Array | null, from: number, to: number): number {
+  /** Heights or measures, `otherwise` where a position has none. @returns how many have none */
+  private ordinates(member: number, values: Float64Array | null, from: number, to: number, otherwise: number): number {
     const { buffer } = this;
     const at = this.doubleVector(member, to - from);
     let missing = 0;
     for (let k = from, place = at; k < to; k++, place += 8) {
       const value = values ? values[k]! : Number.NaN;
       if (Number.isNaN(value)) missing++;
-      buffer.view.setFloat64(place, Number.isNaN(value) ? 0 : value, true);
+      buffer.view.setFloat64(place, Number.isNaN(value) ? otherwise : value, true);
     }
     return missing;
   }
