@@ -84,6 +84,35 @@ const requests: Partial<ConvertRequest>[] = [
   { bbox: [400, 0, 410, 10] },
 ];
 
+describe("conversions of points with a reprojection", () => {
+  it.each<[Extent, string, string]>([
+    [[600000, 6000000, 1200000, 7000000], "EPSG:4326", "EPSG:3857"],
+    [[200000, 5000000, 900000, 6000000], "EPSG:4326", "EPSG:25832"],
+    [[8, 45, 11, 55], "EPSG:25832", "EPSG:4326"],
+    [[2500000, 3000000, 4500000, 4000000], "EPSG:25832", "EPSG:3035"],
+    [[3300000, 5200000, 3700000, 5900000], "EPSG:25832", "EPSG:31467"],
+    [[8, 45, 11, 55], "EPSG:31467", "EPSG:4326"],
+  ])("to the box %o give what they give of GeoJSON: %s to %s", async (bbox, from, to) => {
+    const random = createRandom(1);
+    const lines = Array.from({ length: 3000 }, (_, n) => `${n},${5 + random() * 8},${44 + random() * 14}`);
+    const table = scratch.path("points.csv");
+    const [points, whole] = [scratch.path("points.fgb"), scratch.path("points.gpkg")];
+    writeFileSync(table, `n,lon,lat\n${lines.join("\n")}\n`);
+    await convertFile(table, points, { targetCrs: from, overwrite: true });
+    await convertFile(points, whole, { targetCrs: from, overwrite: true });
+    const results = [];
+    for (const input of [whole, points]) {
+      const output = scratch.path("result.csv");
+      await convertFile(input, output, { bbox, targetCrs: to, overwrite: true, accuracy: 1000 });
+      const rows = readFileSync(output, "utf8").trim().split("\n").slice(1);
+      results.push(rows.map((row) => row.replace(/^\d+,(?=\d+,)/, "")).sort());
+    }
+    expect(results[0]!.length).toBeGreaterThan(100);
+    expect(results[0]!.length).toBeLessThan(2900);
+    expect(results[1]!.length).toBe(results[0]!.length);
+  });
+});
+
 describe("conversions with a box", () => {
   it.each(requests)("give what they give of GeoJSON: %o", async (request) => {
     const results = [];
