@@ -1,5 +1,6 @@
 import { type Batch, type BytesColumn, type Column, isBytesColumn, Kind, Presence } from "../../../src/model/index.js";
 import type { Encoder, OptionValues, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { reportCoordinateLosses } from "../../shared/coordinate-losses.js";
 import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { indexPresentCells } from "../../shared/present-cells.js";
 import type { writeOptions } from "../index.js";
@@ -192,10 +193,9 @@ class FeatureEncoder implements Encoder<FgbChunk> {
     const report = (code: string, example: string, count: number) => {
       if (count > 0) context.reportLoss(code, undefined, example, count);
     };
-    report("z-missing", "a position without a height got the height 0", geometry.missingZ);
+    reportCoordinateLosses({ missingZ: geometry.missingZ, notFinite: this.notFinite }, context);
     report("geometry-empty", "a geometry without positions became null", this.empty);
     report("geometry-empty", "a member of a collection without positions was left out", geometry.emptyMembers);
-    report("non-finite-coordinates", "a geometry with NaN or infinity became null", this.notFinite);
     cut.forEach((count, c) => {
       if (count > 0)
         context.reportLoss("time-rounded", design.fields[c]!.name, "fractions beyond microseconds were cut", count);
