@@ -3,7 +3,8 @@
  * them, or summarizes them. Takes and returns plain data.
  */
 import { createError } from "../../errors.js";
-import { createSource, type SourceSpec } from "../../io/input/source.js";
+import { createSource } from "../../io/input/create-source.js";
+import type { SourceSpec } from "../../io/input/source.js";
 import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
 import { isAcquired, releaseBuffer } from "../../model/buffer-pool.js";
 import type { Dataset, Layer, Split } from "../../model/layer.js";

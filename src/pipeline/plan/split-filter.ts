@@ -8,7 +8,6 @@ import type { StageSpec } from "../../stages/stage.js";
 import type { Comparison, Expression, Operand } from "../../stages/where/expression.js";
 import { parseExpression } from "../../stages/where/parse.js";
 import type { ConvertRequest } from "../request.js";
-import { boxBeforeReprojection } from "./box-before-reprojection.js";
 import type { StagePlan } from "./plan-stages.js";
 
 /** Stages between reader and box that move no position by more than the margin. */
@@ -70,6 +69,8 @@ async function boxesOf(
   const [{ name, settings }, ...others] = moves as [StageSpec];
   const isPoints = geometryTypes?.every((type) => type === "Point" || type === "MultiPoint");
   if (name !== "reproject" || others.length > 0 || !isPoints) return null;
+  // Transformations are loaded on demand.
+  const { boxBeforeReprojection } = await import("./box-before-reprojection.js");
   const boxes: Extent[] = [];
   for (const part of splitAtAntimeridian(bbox)) {
     const box = await boxBeforeReprojection(part, settings.operation as Operation);
