@@ -132,7 +132,8 @@ test.each([
 });
 
 describe("an output format that cannot be detected", () => {
-  const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, gpx, kml, postgis, gdal)";
+  const known =
+    "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, gpx, kml, postgis, gdal)";
   test.each([
     [
       "out.xyz",

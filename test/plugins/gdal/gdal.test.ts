@@ -186,7 +186,15 @@ describe.skipIf(!hasGdal)("what is written through GDAL is what ogr2ogr reads", 
     const gml = scratch.path("old.gml");
     expect(geoferry(["convert", source, gml, "--out", "FORMAT=GML2"]).status).toBe(0);
     expect(readFileSync(gml, "utf8")).toContain("<gml:coordinates>");
-    const wrong = geoferry(["convert", source, scratch.path("no.fgb"), "--to", "gdal:FlatGeobuf", "--out", "SPATIAL_INDX=NO"]);
+    const wrong = geoferry([
+      "convert",
+      source,
+      scratch.path("no.fgb"),
+      "--to",
+      "gdal:FlatGeobuf",
+      "--out",
+      "SPATIAL_INDX=NO",
+    ]);
     expect(wrong.status).toBe(2);
     expect(wrong.stderr).toContain("SPATIAL_INDEX");
     expect(existsSync(scratch.path("no.fgb"))).toBe(false);
