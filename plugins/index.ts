@@ -2,6 +2,7 @@
 import type { Format } from "../src/plugin/format.js";
 import arcgis from "./arcgis/index.js";
 import csv from "./csv/index.js";
+import flatgeobuf from "./flatgeobuf/index.js";
 import gdal from "./gdal/index.js";
 import geojson from "./geojson/index.js";
 import geopackage from "./geopackage/index.js";
@@ -17,6 +18,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
   { module: "#plugins/geoparquet", formats: [geoparquet] },
+  { module: "#plugins/flatgeobuf", formats: [flatgeobuf] },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/arcgis", formats: arcgis },

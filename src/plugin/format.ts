@@ -146,6 +146,11 @@ export interface Reader<T extends OptionTable = OptionTable> {
   readonly options: T;
   /** Companion files that the reader opens, so that the host downloads them with the main file. Absent: all companions. */
   readonly siblingExtensions?: readonly string[];
+  /**
+   * The reader needs only parts of a file if a request has a box or a limit: it uses `Source.open`, and neither
+   * `Source.path` nor siblings. The host then downloads these parts only, and `identify` gets the first 4 KiB.
+   */
+  readonly readsParts?: true;
   load(): Promise<ReaderModule<OptionValues<T>>>;
 }
 

@@ -30,6 +30,7 @@ export const formats = {
   geojson: { extension: "geojson", drivers: [{ name: "GeoJSON", writing: () => ["-lco", "RFC7946=YES"] }] },
   shp: { extension: "shp", drivers: [{ name: "ESRI Shapefile", writing: () => ["-lco", "ENCODING=UTF-8"] }] },
   gpkg: { extension: "gpkg", drivers: [{ name: "GPKG" }] },
+  fgb: { extension: "fgb", drivers: [{ name: "FlatGeobuf" }] },
   kml: {
     extension: "kml",
     share: 0.2,

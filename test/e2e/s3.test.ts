@@ -132,6 +132,33 @@ describe.skipIf(!store)("a bucket", () => {
     expect(watch().passed.filter(({ headers }) => headers["if-match"] && headers.range)).toHaveLength(2);
   });
 
+  test("a box of a FlatGeobuf needs only its ranges, all of one version", async () => {
+    const file = fresh("fgb");
+    await convertFile(largeTable(50_000), file, { sourceCrs: "EPSG:4326" });
+    await bucket.put("in/large.fgb", readFileSync(file));
+    const bbox = [10, 10, 20, 20] as const;
+    const [expected, found] = [fresh("geojson"), fresh("geojson")];
+    await convertFile(file, expected, { bbox });
+    watch().open();
+    await convertFile(`s3://${bucket.name}/in/large.fgb`, found, { bbox });
+    expect(readFileSync(found, "utf8")).toBe(readFileSync(expected, "utf8"));
+    const gets = watch().passed.filter(({ operation }) => operation === "GetObject");
+    const bytes = gets.map(({ headers }) => {
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "")!;
+      return Number(last) - Number(first) + 1;
+    });
+    expect(gets.every(({ headers }) => headers["if-match"] !== undefined)).toBe(true);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(readFileSync(file).length / 5);
+
+    let reads = 0;
+    watch().open(async ({ operation }) => {
+      if (operation === "GetObject" && ++reads === 2) await bucket.put("in/large.fgb", "another");
+      return null;
+    });
+    const late = convertFile(`s3://${bucket.name}/in/large.fgb`, fresh("geojson"), { bbox });
+    expect(await codeOf(late)).toBe("input-changed");
+  });
+
   test("an existing object is only overwritten on request, and never emptied", async () => {
     const address = bucket.at("points.csv");
     await convertFile(sample("huts.geojson"), address);

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { describe, test } from "vitest";
 import { esrijson } from "../../plugins/arcgis/index.js";
 import csv from "../../plugins/csv/index.js";
+import flatgeobuf from "../../plugins/flatgeobuf/index.js";
 import { geojson, geojsonseq } from "../../plugins/geojson/index.js";
 import geopackage from "../../plugins/geopackage/index.js";
 import geoparquet from "../../plugins/geoparquet/index.js";
@@ -33,6 +34,8 @@ describe("every format keeps the contract", () => {
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg"), keepsTypes: fieldTypes });
   checkFormat(geoparquet, { test, keepsTypes: fieldTypes });
+  // An index changes the order of the features.
+  checkFormat(flatgeobuf, { test, writerOptions: { index: "no" }, keepsTypes: fieldTypes });
   checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });
   // A field of its own and several waypoints for a feature are what GPX is read and written with otherwise.
   checkFormat(gpx, {

@@ -28,13 +28,6 @@ const matchesPattern =
 /** Formats without a plugin of their own. */
 export const knownDrivers: readonly KnownDriver[] = [
   {
-    driver: "FlatGeobuf",
-    label: "FlatGeobuf",
-    extensions: ["fgb"],
-    writes: true,
-    signature: startsWithBytes("fgb\x03fgb"),
-  },
-  {
     driver: "GML",
     label: "Geography Markup Language",
     extensions: ["gml"],

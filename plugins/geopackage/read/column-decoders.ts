@@ -11,10 +11,10 @@ import {
   temporalType,
 } from "../../../src/model/index.js";
 import { temporalTypeAt } from "../../../src/model/temporal-type.js";
+import { parseLooseDate, parseLooseDatetime, parseLooseTime } from "../../shared/text/loose-temporal.js";
 import { isValidUtf8 } from "../../shared/text/utf8.js";
 import type { SqliteHeader } from "../sqlite/header.js";
 import { decodeText, isBlob, isInteger, isText, readInteger, SerialType, type SqliteValue } from "../sqlite/values.js";
-import { parseLooseDate, parseLooseDatetime, parseLooseTime } from "./temporal.js";
 
 /** Reports a value that does not fit its column's type: SQLite allows any value in any column. */
 export type ReportValueIssue = (code: "value-unreadable" | "text-undecodable" | "rounded", example: string) => void;

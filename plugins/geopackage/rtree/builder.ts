@@ -1,6 +1,6 @@
+import type { ScratchFile } from "../../shared/scratch-file.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
 import { integerSerialType, writeInteger } from "../sqlite/record.js";
-import type { ScratchFile } from "../sqlite/scratch-file.js";
 import type { TableBuilder } from "../sqlite/table-builder.js";
 import { createHilbertFrame, type HilbertFrame, maxEntries, RtreeEntries } from "./entries.js";
 import { entryIndexOf } from "./hilbert.js";

@@ -1,4 +1,5 @@
 import { isLittleEndian } from "../../../src/model/index.js";
+import { curveSteps } from "../../shared/hilbert-curve.js";
 
 /** 2²² × 2²² cells: on the whole globe, a cell is about 10 m by 5 m at the equator. */
 const levels = 22;
@@ -11,27 +12,6 @@ const entryMask = maxKeyedEntries - 1;
 
 /** Indexes of the high and the low 32 bits of a 64-bit number in memory. */
 const [highWord, lowWord] = isLittleEndian ? [1, 0] : [0, 1];
-
-/**
- * Lookup table for two levels of the curve. Index: state (2 bits), column (2 bits), row (2 bits). Value: next state
- * (2 bits), position along the curve (4 bits).
- */
-const curveSteps = Uint8Array.from({ length: 64 }, (_, index) => {
-  let swapped = (index >> 5) & 1;
-  let turned = (index >> 4) & 1;
-  let place = 0;
-  for (const level of [1, 0]) {
-    const column = (index >> (2 + level)) & 1;
-    const row = (index >> level) & 1;
-    const right = (swapped ? row : column) ^ turned;
-    const above = (swapped ? column : row) ^ turned;
-    place = (place << 2) | ((3 * right) ^ above);
-    if (above === 1) continue;
-    turned ^= right;
-    swapped ^= 1;
-  }
-  return (((swapped << 1) | turned) << 4) | place;
-});
 
 /**
  * Writes the 64-bit key of a cell to `keys[2 * at …]`: the position along the Hilbert curve above the index of the

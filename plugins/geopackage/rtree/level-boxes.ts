@@ -1,4 +1,4 @@
-import type { ScratchFile } from "../sqlite/scratch-file.js";
+import type { ScratchFile } from "../../shared/scratch-file.js";
 
 /** Number of boxes in memory: enough for the leaves of a tree that is sorted without a temporary file. */
 const boxesPerBlock = 1 << 14;

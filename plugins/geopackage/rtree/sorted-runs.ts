@@ -1,4 +1,4 @@
-import type { ScratchFile } from "../sqlite/scratch-file.js";
+import type { ScratchFile } from "../../shared/scratch-file.js";
 import type { RtreeEntries } from "./entries.js";
 import { entryIndexOf, hilbertPositionOf } from "./hilbert.js";
 

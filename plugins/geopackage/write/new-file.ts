@@ -6,6 +6,7 @@ import {
   type WriteContext,
 } from "../../../src/plugin/index.js";
 import { type Database, loadSqlite } from "../../../src/sqlite/index.js";
+import { ScratchFile } from "../../shared/scratch-file.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { RtreeBuilder } from "../rtree/builder.js";
 import { rtreeName } from "../rtree/sql.js";
@@ -18,7 +19,6 @@ import { idChangedMessage, RowInserter } from "../sql/row-inserter.js";
 import { openDatabase, runOrFail } from "../sql/session.js";
 import { PageWriter } from "../sqlite/page-writer.js";
 import { int32HalvesOf } from "../sqlite/record-encoder.js";
-import { ScratchFile } from "../sqlite/scratch-file.js";
 import { TableBuilder } from "../sqlite/table-builder.js";
 import type { GeoPackageChunk } from "./encoder.js";
 

@@ -1,5 +1,4 @@
 /** Turns the values of a leaf into the column of a field. */
-import { isUtf8 } from "node:buffer";
 import {
   BytesBuilder,
   type BytesColumn,
@@ -10,6 +9,7 @@ import {
 } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
+import { checkJsonColumn, checkTextColumn } from "../../shared/text/text-columns.js";
 import type { LeafRows } from "../parquet/leaf-reader.js";
 import type { Leaf } from "../parquet/schema.js";
 import { type ByteRanges, isNumbers, type Numbers, type Values } from "../parquet/values.js";
@@ -137,55 +137,8 @@ export class FieldColumns {
       offsets[row + 1] = at;
     }
     const column: BytesColumn = { type, presence, offsets, bytes: into };
-    if (type === "json") return this.checkJson(column);
-    return type === "text" && !isUtf8(into) ? this.repairText(column) : column;
-  }
-
-  /** Replaces what is not UTF-8. */
-  private repairText({ presence, offsets, bytes }: BytesColumn): Column {
-    const builder = new BytesBuilder("text", presence.length);
-    for (let row = 0; row < presence.length; row++) {
-      const value = bytes.subarray(offsets[row]!, offsets[row + 1]!);
-      if (presence[row] !== Presence.value) builder.pushNull();
-      else {
-        const text = Buffer.from(value).toString("utf8");
-        if (!isUtf8(value)) {
-          const example = `${JSON.stringify(text.slice(0, 60))} is not in UTF-8`;
-          this.context.reportLoss("text-undecodable", this.name, example);
-        }
-        builder.push(text);
-      }
-    }
-    return builder.finish();
-  }
-
-  /** Text that is not JSON becomes a JSON string. */
-  private checkJson(column: BytesColumn): Column {
-    const { presence, offsets, bytes } = column;
-    const builder = new BytesBuilder("json", presence.length);
-    for (let row = 0; row < presence.length; row++) {
-      if (presence[row] !== Presence.value) {
-        builder.pushNull();
-        continue;
-      }
-      const text = Buffer.from(
-        bytes.buffer,
-        bytes.byteOffset + offsets[row]!,
-        offsets[row + 1]! - offsets[row]!,
-      ).toString();
-      try {
-        JSON.parse(text);
-        builder.push(text);
-      } catch {
-        this.context.reportNotice(
-          "json-as-text",
-          this.name,
-          `${JSON.stringify(text.slice(0, 60))} is not JSON; it became a string`,
-        );
-        builder.push(JSON.stringify(text));
-      }
-    }
-    return builder.finish();
+    if (type === "json") return checkJsonColumn(column, this.name, this.context);
+    return type === "text" ? checkTextColumn(column, this.name, this.context) : column;
   }
 
   private decimalColumn(presence: Uint8Array, values: Values, scale: number, type: FieldType): Column {

@@ -34,6 +34,7 @@ const drivers: Readonly<Record<string, string>> = {
   libkml: "kml",
   gpx: "gpx",
   parquet: "geoparquet",
+  flatgeobuf: "flatgeobuf",
 };
 
 const formatOf = (driver: string): string => drivers[driver.toLowerCase()] ?? `gdal:${driver}`;

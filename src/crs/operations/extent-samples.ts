@@ -3,10 +3,14 @@ import { wrapLongitude } from "../area.js";
 
 /** Steps along each side, PROJ's default (`proj_trans_bounds`, densify_pts 21). */
 const stepsPerSide = 22;
+export const samplesPerSide = stepsPerSide + 1;
 
-/** Sample positions on the edges of a box, which may become curves, and inside, where a pole may lie. */
+/**
+ * Sample positions on the edges of a box, which may become curves, and inside, where a pole may lie: `samplesPerSide` from
+ * south to north for each x, from west to east.
+ */
 export function sampleExtent([minX, minY, maxX, maxY]: Extent): Float64Array {
-  const xy = new Float64Array(2 * (stepsPerSide + 1) ** 2);
+  const xy = new Float64Array(2 * samplesPerSide ** 2);
   let k = 0;
   for (let i = 0; i <= stepsPerSide; i++) {
     for (let j = 0; j <= stepsPerSide; j++) {

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Archive } from "../../plugin/format.js";
 import { redactUrl } from "../redact.js";
-import { describeSystemError, FileSource, isZip, readHead } from "./source.js";
+import { describeSystemError, FileSource, type HostSource, isZip, readHead } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
 import type { ZipLimits } from "./zip.js";
 
-/** An input file on disk, with its sibling files beside it. */
+/** An input file on disk, with its sibling files beside it; or a remote one of which parts are downloaded. */
 export interface OpenedInput {
-  readonly source: FileSource;
+  readonly source: HostSource;
   /** The first 64 KiB, if they were already read. */
   readonly head?: Buffer;
   /** Other entries of the same archive that could be inputs but are not read. */
@@ -37,6 +37,13 @@ export interface InputOptions {
   readonly isCompanion?: (name: string) => boolean;
   /** Whether a folder of this name is one dataset. */
   readonly isDatasetFolder?: (path: string) => boolean;
+  /**
+   * Whether of a remote file with this name only parts are needed, which its format can read; by default, files are
+   * downloaded as a whole.
+   */
+  readonly needsParts?: (name: string) => boolean;
+  /** Whether a file that begins with `head` is of a format that reads parts. */
+  readonly canReadParts?: (source: HostSource, head: Buffer) => Promise<boolean>;
   readonly zipLimits?: ZipLimits;
   /** Names of temporary files for messages, by path. */
   readonly names?: ReadonlyMap<string, string>;
@@ -102,6 +109,22 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
   return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 
+/** Bytes of the head of a file of which only parts are downloaded. */
+const partialHeadBytes = 1 << 12;
+
+/** Opens a remote file whose format reads parts of it; null if it is to be downloaded as a whole. */
+async function openParts(address: string, options: InputOptions): Promise<OpenedInput | null> {
+  const scheme = /^(https?|s3):\/\//i.exec(address)?.[1]?.toLowerCase();
+  if (scheme === undefined || !options.needsParts?.(address.replace(/[?#].*$/, ""))) return null;
+  const { openRanges } =
+    scheme === "s3" ? await import("../s3/fetch-range.js") : await import("../http/fetch-range.js");
+  const source = await openRanges(address, options);
+  if (source === null) return null;
+  const file = await source.open();
+  const head = await file.read(0, partialHeadBytes).finally(() => file.close());
+  return (await options.canReadParts?.(source, head)) ? { source, head } : null;
+}
+
 /** Whether a file is a zip whose entries are inputs. @param head its first 64 KiB */
 export function isPlainArchive(source: FileSource, head: Buffer, { archiveOf, keepZipped }: InputOptions): boolean {
   if (!isZip(head)) return false;
@@ -115,6 +138,8 @@ export function isPlainArchive(source: FileSource, head: Buffer, { archiveOf, ke
  * input-changed, bucket-forbidden, bucket-unavailable, unsupported
  */
 export async function openInput(address: string, options: InputOptions): Promise<OpenedInput[]> {
+  const partial = await openParts(address, options);
+  if (partial) return [partial];
   const source = await resolveSource(address, options);
   if (source.isFolder) return [{ source }];
   const head = await readHead(source);

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { createError } from "../../errors.js";
 import type { ArchiveEntries, Source, SourceFile } from "../../plugin/format.js";
 import { findEntriesIgnoringCase } from "./folder-listing.js";
+import type { PartialFileSpec } from "./partial-source.js";
 
 /** Plain data from which another thread creates the same source. */
 export interface SourceSpec {
@@ -15,6 +16,8 @@ export interface SourceSpec {
   readonly isFolder?: boolean;
   /** Set if the source is the main file of an archive. */
   readonly entries?: UnpackedEntries;
+  /** Set if only parts of a remote file are downloaded, to `path`. */
+  readonly partial?: PartialFileSpec;
 }
 
 /** The unpacked entries of an archive, as plain data. */
@@ -195,13 +198,6 @@ export class AddressSource implements HostSource {
   async open(): Promise<SourceFile> {
     throw createError("internal", { reason: `${this.name} is an address, and has no bytes to read` });
   }
-}
-
-/** Creates the source that another thread described. @throws input-missing, input-unreadable */
-export function createSource(spec: SourceSpec): HostSource {
-  if (spec.isAddress) return new AddressSource(spec.path);
-  const file = FileSource.at(spec.path, spec.name, spec.isFolder);
-  return spec.entries ? file.withEntries(spec.entries) : file;
 }
 
 const headLength = 1 << 16;

@@ -50,7 +50,7 @@ async function* processPieces(
     now: host.now.getTime(),
   };
   progress.total += open.layer.bytes;
-  const filter = open.isExisting ? undefined : splitFilter(request, stagePlan);
+  const filter = open.isExisting ? undefined : await splitFilter(request, stagePlan, open.layer);
   if (
     executor.runDistributed &&
     open.layer.splits &&

@@ -3,7 +3,8 @@
  * them, or summarizes them. Takes and returns plain data.
  */
 import { createError } from "../../errors.js";
-import { createSource, type SourceSpec } from "../../io/input/source.js";
+import { createSource } from "../../io/input/create-source.js";
+import type { SourceSpec } from "../../io/input/source.js";
 import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
 import { isAcquired, releaseBuffer } from "../../model/buffer-pool.js";
 import type { Dataset, Layer, Split } from "../../model/layer.js";
@@ -154,7 +155,7 @@ export async function scanPart(
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const source = createSource(sourceSpec);
+  const source = createSource(sourceSpec, signal);
   const reader = await loadReader(ref, findFormat);
   await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
   return reader.scanPart!(source, part, context);
@@ -190,7 +191,7 @@ class OpenedTask implements Task {
   private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
     const reader = await loadReader(ref, this.findFormat);
-    return reader.open(createSource(source), ref.options, this.context);
+    return reader.open(createSource(source, this.signal), ref.options, this.context);
   }
 
   private async getLayer(): Promise<Layer> {

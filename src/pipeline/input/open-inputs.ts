@@ -60,7 +60,7 @@ export function parseReaderOptions(
 
 type OpenInputsRequest = Pick<
   ConvertRequest,
-  "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
+  "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy" | "bbox" | "limit"
 > & {
   /** Features whose geometry cannot be read are kept without it. */
   readonly keepsBadGeometries?: boolean;
@@ -75,6 +75,25 @@ type OpenInputsRequest = Pick<
 /** Whether a folder is one dataset: by its name, or because the requested format reads folders. */
 function isDatasetFolder(path: string, from: string | undefined, registry: Registry): boolean {
   return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folderExtensions !== undefined);
+}
+
+/** Whether a request may need only some features of an input. */
+const isPartWanted = ({ bbox, limit }: OpenInputsRequest): boolean => bbox !== undefined || limit !== undefined;
+
+/** Whether the requested format, or one with the extension of the file, reads parts of a file. */
+function mayReadParts(name: string, { from }: OpenInputsRequest, registry: Registry): boolean {
+  const formats = from === undefined ? registry.findByExtension(name) : [registry.get(from)];
+  return formats.some(({ reader }) => reader?.readsParts);
+}
+
+/** The reader of a file; undefined if its format is not recognized. */
+async function findReader(source: HostSource, head: Buffer, { from }: OpenInputsRequest, registry: Registry) {
+  try {
+    return (from === undefined ? await registry.identify(source, head) : registry.get(from)).reader;
+  } catch (error) {
+    if (error instanceof GeoferryError) return undefined;
+    throw error;
+  }
 }
 
 /** Adds reader options that depend on the target; options of the request take precedence. */
@@ -201,6 +220,10 @@ export async function openInputs(
       archiveOf: (name) => registry.findArchive(name),
       isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
       keepZipped: (source, head) => registry.isZippedFormat(source, head),
+      ...(isPartWanted(request) && {
+        needsParts: (name) => mayReadParts(name, request, registry),
+        canReadParts: async (source, head) => (await findReader(source, head, request, registry))?.readsParts === true,
+      }),
       progress: (done: number, total: number | null) =>
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });

@@ -1,7 +1,10 @@
 /** What a request wants of a layer, for readers that can leave out whole parts of it. */
+
+import type { Operation } from "../../crs/index.js";
 import { type Extent, isExtentWithin } from "../../model/geometry.js";
-import type { SplitCondition, SplitFilter } from "../../model/layer.js";
+import type { Layer, SplitCondition, SplitFilter } from "../../model/layer.js";
 import { splitAtAntimeridian } from "../../stages/geometry/bbox.js";
+import type { StageSpec } from "../../stages/stage.js";
 import type { Comparison, Expression, Operand } from "../../stages/where/expression.js";
 import { parseExpression } from "../../stages/where/parse.js";
 import type { ConvertRequest } from "../request.js";
@@ -32,12 +35,16 @@ const mirrored: Readonly<Record<Exclude<Comparison, "<>">, SplitCondition["compa
   ">=": "<=",
 };
 
-/** The filter for a layer; undefined if nothing can be decided without reading the features. */
-export function splitFilter({ where, bbox }: ConvertRequest, { stages }: StagePlan): SplitFilter | undefined {
-  const end = stages.findIndex(({ name }) => name === "bbox");
-  const boxStages = stages.slice(0, end + 1);
-  const keepsPlaces = boxStages.length > 0 && boxStages.every(({ name }) => placePreservingStages.has(name));
-  const boxes = bbox && keepsPlaces ? splitAtAntimeridian(bbox).flatMap(widen) : null;
+/**
+ * The filter for a layer; undefined if nothing can be decided without reading the features.
+ * @param geometryTypes what the features of the layer can have; null if unknown
+ */
+export async function splitFilter(
+  { where, bbox }: ConvertRequest,
+  { stages }: StagePlan,
+  { geometryTypes }: Pick<Layer, "geometryTypes">,
+): Promise<SplitFilter | undefined> {
+  const boxes = bbox ? await boxesOf(bbox, stages, geometryTypes) : null;
   const filtersFirst = stages.find(({ name }) => name !== "ids-to-field")?.name === "where";
   const idField = stages.find(({ name }) => name === "ids-to-field")?.settings.name;
   const conditions =
@@ -45,6 +52,32 @@ export function splitFilter({ where, bbox }: ConvertRequest, { stages }: StagePl
       ? conditionsOf(parseExpression(where)).filter(({ field }) => field !== idField)
       : [];
   return boxes || conditions.length > 0 ? { boxes, conditions } : undefined;
+}
+
+/** The boxes in the coordinates of the layer in which the wanted features must be; null if they can be anywhere. */
+async function boxesOf(
+  bbox: Extent,
+  stages: StagePlan["stages"],
+  geometryTypes: Layer["geometryTypes"],
+): Promise<readonly Extent[] | null> {
+  const before = stages.slice(
+    0,
+    stages.findIndex(({ name }) => name === "bbox"),
+  );
+  const moves = before.filter(({ name }) => !placePreservingStages.has(name));
+  if (moves.length === 0) return splitAtAntimeridian(bbox).flatMap(widen);
+  const [{ name, settings }, ...others] = moves as [StageSpec];
+  const isPoints = geometryTypes?.every((type) => type === "Point" || type === "MultiPoint");
+  if (name !== "reproject" || others.length > 0 || !isPoints) return null;
+  // Transformations are loaded on demand.
+  const { boxBeforeReprojection } = await import("./box-before-reprojection.js");
+  const boxes: Extent[] = [];
+  for (const part of splitAtAntimeridian(bbox)) {
+    const box = await boxBeforeReprojection(part, settings.operation as Operation);
+    if (box === null) return null;
+    boxes.push(...widen(box));
+  }
+  return boxes;
 }
 
 /** The box with a margin; in degrees also a whole turn away, since longitudes may be continuous. */

@@ -140,7 +140,7 @@ describe("what is offered", () => {
     ["admin ", ["user", "map", "credential"]],
     ["help admin ", ["user", "map", "credential"]],
     ["completion ", ["bash", "zsh", "fish", "powershell"]],
-    ["convert --from ", ["csv", "shapefile", "gpx", "gdal:FlatGeobuf"]],
+    ["convert --from ", ["csv", "shapefile", "gpx", "flatgeobuf", "gdal:GML"]],
     ["formats ", ["csv", "shapefile", "postgis"]],
     ["convert a b --geometry-type ", ["point", "line", "polygon", "multi"]],
     ["convert a b --color ", ["auto", "always", "never"]],

@@ -27,7 +27,7 @@ describe("flags of ogr2ogr", () => {
     ["-a_srs EPSG:4258", "-a_srs is --source-crs with --no-reproject here", "--source-crs EPSG:4258 --no-reproject"],
     ["-f GPKG", "-f is --to here", "--to geopackage"],
     ["-f Parquet", "-f is --to here", "--to geoparquet"],
-    ["-of FlatGeobuf", "-of is --to here", "--to gdal:FlatGeobuf"],
+    ["-of FlatGeobuf", "-of is --to here", "--to flatgeobuf"],
     ["-where a=1", "-where is --where here", "--where a=1"],
     ["-select a,b", "-select is --select here", "--select a,b"],
     ["-nln towns", "-nln is --layer-name here", "--layer-name towns"],
@@ -132,7 +132,8 @@ test.each([
 });
 
 describe("an output format that cannot be detected", () => {
-  const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, gpx, kml, postgis, gdal)";
+  const known =
+    "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, gpx, kml, postgis, gdal)";
   test.each([
     [
       "out.xyz",

@@ -68,7 +68,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
   ])("%s", (driver, extension, writing, reading) => {
     const path = scratch.path(`rivers-${extension}.${extension}`);
     ogr2ogr("-f", driver, ...writing, path, `${samples}/geopackage/world.gpkg`, "rivers");
-    const [ours, theirs] = [byUs(path), byOgr(path, ...reading)];
+    const [ours, theirs] = [byUs(path, "--from", `gdal:${driver}`), byOgr(path, ...reading)];
     // DXF has the parts of a multi line one by one.
     expect(ours.features.length).toBe(extension === "dxf" ? 14 : 12);
     // ogr2ogr makes a line of a multi line with one.
@@ -128,7 +128,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
     writeFileSync(table, "big,at,x,y\n9007199254740993,2020-01-02T10:11:12.345+05:30,1,2\n");
     writeFileSync(scratch.path("exact.csvt"), "Integer64,DateTime,Real,Real");
     ogr2ogr("-f", "FlatGeobuf", path, table, "-oo", "X_POSSIBLE_NAMES=x", "-oo", "Y_POSSIBLE_NAMES=y");
-    const { stdout } = geoferry(["convert", path, "-", "--to", "csv", "--in", "ids=no"]);
+    const { stdout } = geoferry(["convert", path, "-", "--to", "csv", "--from", "gdal:FlatGeobuf", "--in", "ids=no"]);
     expect(stdout.split("\n")[1]).toContain("9007199254740993,2020-01-02T10:11:12.345+05:30");
   });
 
@@ -186,7 +186,15 @@ describe.skipIf(!hasGdal)("what is written through GDAL is what ogr2ogr reads", 
     const gml = scratch.path("old.gml");
     expect(geoferry(["convert", source, gml, "--out", "FORMAT=GML2"]).status).toBe(0);
     expect(readFileSync(gml, "utf8")).toContain("<gml:coordinates>");
-    const wrong = geoferry(["convert", source, scratch.path("no.fgb"), "--out", "SPATIAL_INDX=NO"]);
+    const wrong = geoferry([
+      "convert",
+      source,
+      scratch.path("no.fgb"),
+      "--to",
+      "gdal:FlatGeobuf",
+      "--out",
+      "SPATIAL_INDX=NO",
+    ]);
     expect(wrong.status).toBe(2);
     expect(wrong.stderr).toContain("SPATIAL_INDEX");
     expect(existsSync(scratch.path("no.fgb"))).toBe(false);
@@ -232,7 +240,7 @@ describe.skipIf(!hasGdal)("hostile and broken inputs", () => {
     const bytes = readFileSync(whole);
     writeFileSync(path, bytes.subarray(0, bytes.length - 100));
     const out = scratch.path("cut.geojson");
-    const { status, stderr } = geoferry(["convert", path, out]);
+    const { status, stderr } = geoferry(["convert", path, out, "--from", "gdal:FlatGeobuf"]);
     expect(status).toBe(3);
     expect(stderr).toMatch(/cut\.fgb: GDAL's driver FlatGeobuf cannot read it/);
     expect(existsSync(out)).toBe(false);
@@ -257,7 +265,9 @@ describe.skipIf(!hasGdal)("hostile and broken inputs", () => {
     );
     mkdirSync(scratch.path("dead"));
     const out = scratch.path("dead/many.csv");
-    const run = spawn(process.execPath, [main, "convert", path, out], { stdio: ["ignore", "ignore", "pipe"] });
+    const run = spawn(process.execPath, [main, "convert", path, out, "--from", "gdal:FlatGeobuf"], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     let stderr = "";
     run.stderr.on("data", (text: Buffer) => {
       stderr += text.toString();
@@ -295,8 +305,8 @@ Module._load = function (name, ...rest) {
   const env = { NODE_OPTIONS: `--require ${broken}` };
 
   test("an input says what to install, with exit status 4", () => {
-    const path = scratch.path("unread.fgb");
-    writeFileSync(path, Buffer.from("fgb\x03fgb\x00 and so on", "latin1"));
+    const path = scratch.path("unread.pmtiles");
+    writeFileSync(path, Buffer.from("PMTiles\x03 and so on", "latin1"));
     const { status, stderr } = geoferry(["convert", path, scratch.path("unread.geojson")], { env });
     expect(status).toBe(4);
     expect(stderr).toContain("npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async");

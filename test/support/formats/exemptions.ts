@@ -30,7 +30,7 @@ export const exemptions = {
       "a property of GeoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
   },
   absent: {
-    formats: ["csv", "geopackage", "geoparquet", "gpx", "kml", "shapefile"],
+    formats: ["csv", "flatgeobuf", "geopackage", "geoparquet", "gpx", "kml", "shapefile"],
     because:
       "a table has a cell for each field of each feature, and a Schema of KML is one: a property that is absent comes back as null; a GPX has elements and no cells: null comes back as absent",
   },

@@ -28,6 +28,8 @@ import { batchOf, type GeneratedLayer, keyField, withKey } from "./generated-lay
 
 /** Options that preserve coordinates exactly and keep one feature per feature. */
 export const losslessOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  // An index changes the order of the features.
+  flatgeobuf: { index: "no" },
   geojson: { precision: "15", zPrecision: "15" },
   geojsonseq: { precision: "15", zPrecision: "15" },
   gpx: { precision: "15", zPrecision: "15", multipoints: "reject" },

@@ -108,7 +108,7 @@ describe.skipIf(!hasGdal)("values through GDAL", () => {
   test("microseconds that GDAL drops are a loss", () => {
     const table = scratch.path("times.csv");
     writeFileSync(table, "at,lon,lat\n2024-01-02T03:04:05.123456Z,1,2\n2024-01-02T03:04:05.123Z,1,2\n");
-    const { stderr } = geoferry(["convert", table, scratch.path("times.fgb")]);
+    const { stderr } = geoferry(["convert", table, scratch.path("times.fgb"), "--to", "gdal:FlatGeobuf"]);
     expect(stderr).toContain("time-rounded of at: fractions beyond milliseconds");
   });
 });

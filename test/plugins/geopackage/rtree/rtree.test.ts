@@ -2,8 +2,8 @@ import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
 import { RtreeBuilder } from "../../../../plugins/geopackage/rtree/builder.js";
 import { PageWriter } from "../../../../plugins/geopackage/sqlite/page-writer.js";
-import { ScratchFile } from "../../../../plugins/geopackage/sqlite/scratch-file.js";
 import { TableBuilder } from "../../../../plugins/geopackage/sqlite/table-builder.js";
+import { ScratchFile } from "../../../../plugins/shared/scratch-file.js";
 import { TemporaryFolder } from "../../../../src/testing/index.js";
 import { createRandom } from "../../../support/random.js";
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { createError } from "../../../src/plugin/index.js";
+import { createError } from "../../src/plugin/index.js";
 
 /** A temporary file with synchronous random access. */
 export class ScratchFile {
