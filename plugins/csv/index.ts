@@ -51,6 +51,7 @@ export default defineFormat({
   companionExtensions: ["csvt"],
   identify,
   reader: {
+    indistinct: ["field-types"],
     options: readerOptions,
     siblingExtensions: ["csvt", "prj"],
     load: async () => (await import("./reader.js")).default,

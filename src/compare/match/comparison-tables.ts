@@ -1,12 +1,12 @@
 /**
- * Queries for comparing the tables of both sides (src/remote/snapshot/workspace.ts) and the table of rejected keys,
+ * Queries for comparing the tables of both sides (src/compare/workspace.ts) and the table of rejected keys,
  * after `prepareKeys` has filled them.
  */
 
 import { createError } from "../../errors.js";
-import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { Database, Statement } from "../../sqlite/index.js";
+import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../feature-side.js";
+import type { Workspace } from "../workspace.js";
 
 /** A source feature and the map feature with the same key. */
 export interface MatchedPair {
