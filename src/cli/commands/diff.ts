@@ -4,6 +4,7 @@ import { omitUndefined } from "../../pipeline/request.js";
 import type { Command } from "../command.js";
 import { grouped } from "../options/flag.js";
 import { gridOptions } from "../options/grid-options.js";
+import { outputOptions } from "../options/output-options.js";
 import { flag, gridsOf, readingOptions, several, shapingOptions, text } from "../options/source-options.js";
 import { namesOf, unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
@@ -113,6 +114,20 @@ export const diffCommand: Command<DiffArguments> = {
       ignore: { ...several, accepts: "field", describe: "Do not compare these fields: a,b" },
     }),
     ...grouped("Output:", {
+      output: {
+        ...text,
+        alias: "o",
+        accepts: "path",
+        describe: "File for the changes, with old and new values, in any format: changes.gpkg",
+      },
+      to: { ...outputOptions.to, describe: "Format of that file; by default detected from the extension" },
+      out: outputOptions.out,
+      "target-crs": {
+        ...outputOptions["target-crs"],
+        describe: "Coordinate reference system of that file",
+        defaultDescription: "that of the inputs, if the format holds it",
+      },
+      overwrite: { ...flag, describe: "Replace existing files" },
       "exit-code": { ...flag, describe: "Exit with status 20 if there are differences" },
     }),
     from: readingOptions.from,
@@ -133,6 +148,7 @@ export const diffCommand: Command<DiffArguments> = {
   examples: [
     ["diff old.gpkg new.gpkg", "show what changed, matched by the field that identifies features"],
     ["diff old.shp new.shp --key ref --ignore updated", "match by ref, and do not compare updated"],
+    ["diff old.gpkg new.gpkg -o changes.gpkg", "write the changes with old and new values"],
     ["diff a.geojson b.csv --exit-code", "exit with status 20 if there are differences"],
   ],
   async run(args) {

@@ -51,6 +51,10 @@ export function encodeChunk(batch: Batch, encoder: RowEncoder): ComparisonChunk 
   const digests = Buffer.allocUnsafeSlow(batch.length * digestBytes);
   for (let row = 0; row < batch.length; row++)
     digests.write(hash("sha256", encoder.encode(batch, row), "hex"), row * digestBytes, digestBytes, "hex");
+  return toChunk(batch, digests);
+}
+
+export function toChunk(batch: Batch, digests: Uint8Array): ComparisonChunk {
   let kinds = 0;
   for (const kind of batch.geometry.kinds) kinds |= 1 << kind;
   return {

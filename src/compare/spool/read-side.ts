@@ -17,7 +17,7 @@ import {
   createComparisonFormat,
   type EncoderRules,
 } from "./comparison-format.js";
-import { manifestName, SpooledLayer } from "./spooled-side.js";
+import { manifestName, SpooledLayer, writeManifest } from "./spooled-side.js";
 
 export const sideNames = ["old", "new"] as const;
 export type SideName = (typeof sideNames)[number];
@@ -36,7 +36,10 @@ export interface SpooledSide extends Disposable {
 }
 
 /** The format of temporary files beside those of the host. */
-function withComparisonFormat(registry: Registry, open: Parameters<typeof createComparisonFormat>[0]): Registry {
+export function withComparisonFormat(
+  registry: Registry,
+  open?: Parameters<typeof createComparisonFormat>[0],
+): Registry {
   const copy = new Registry();
   for (const format of registry.all()) copy.add(format, registry.getModule(format.id));
   copy.add(createComparisonFormat(open), "#comparison-format");
@@ -160,7 +163,7 @@ export async function respoolLayer(
   executor: Executor | null,
 ): Promise<{ readonly layer: SpooledLayer } & Omit<SpoolResult, "layers">> {
   const manifest = join(spool.folder(), manifestName);
-  layer.writeManifest(manifest);
+  writeManifest(manifest, [layer]);
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const { layers, ...result } = await spoolLayers(
     {

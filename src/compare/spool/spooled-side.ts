@@ -45,7 +45,7 @@ export class SpooledLayer implements Disposable {
     readonly name: string,
     readonly crs: Crs | null,
     /** As the source declares them; null if only its features have fields. */
-    private readonly declared: readonly Field[] | null,
+    private declared: readonly Field[] | null,
     /** Id of the format that the layer was read from. */
     readonly format: string,
   ) {
@@ -130,18 +130,27 @@ export class SpooledLayer implements Disposable {
     }
   }
 
-  /** Writes a file that the reader of comparisons opens. */
-  writeManifest(path: string): void {
-    const { name, crs, fields, geometryTypes: types, rows: features } = this;
+  /** Sets the fields of a layer that is not read from a source. */
+  declare(fields: readonly Field[]): void {
+    this.declared = fields;
+  }
+
+  get manifest(): SpoolManifest["layers"][number] {
+    const { name, crs, fields, rows: features, path } = this;
     const batches = this.batches.map(({ start, length }) => [start, length] as const);
-    const layer = { name, crs, fields, geometryTypes: types, features, path: this.path, batches };
-    writeFileSync(path, JSON.stringify({ layers: [layer] } satisfies SpoolManifest), { mode: 0o600 });
+    return { name, crs, fields, geometryTypes: this.geometryTypes, features, path, batches };
   }
 
   [Symbol.dispose](): void {
     closeSync(this.handle);
     closeSync(this.digestsHandle);
   }
+}
+
+/** Writes a file that the reader of comparisons opens. */
+export function writeManifest(path: string, layers: readonly SpooledLayer[]): void {
+  const manifest: SpoolManifest = { layers: layers.map((layer) => layer.manifest) };
+  writeFileSync(path, JSON.stringify(manifest), { mode: 0o600 });
 }
 
 /** The name of manifests, by which the pipeline finds their reader. */
