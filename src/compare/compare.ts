@@ -1,4 +1,5 @@
 /** Compares two inputs: read both sides, pair their layers, match the features of each pair, report the differences. */
+import { crsContext } from "../crs/index.js";
 import { createError } from "../errors.js";
 import { Spool } from "../io/input/spool.js";
 import type { Field } from "../model/field.js";
@@ -139,7 +140,7 @@ async function comparePair(given: LayerPair, context: PairContext): Promise<Pair
   const { pair, rules, crs, rejected, rejectReason, losses } = prepared;
   const remainders = cancelEqual(pair.old, pair.new);
   const key = chooseKey(request, pair, remainders);
-  const comparedCrs = pair.new.crs ?? pair.old.crs;
+  const comparedCrs = crs.isReprojected ? crsContext.wgs84 : (crs.taken.new ?? crs.taken.old);
   const layer: ComparedLayer = {
     name: given.name,
     old: given.old.name,
@@ -186,7 +187,13 @@ async function reportLayer(
     fields: [],
     oldFields: isNew ? [] : fields,
     newFields: isNew ? fields : [],
-    crs: { old: isNew ? null : crs, new: isNew ? crs : null, relation: "same" },
+    crs: {
+      old: isNew ? null : crs,
+      new: isNew ? crs : null,
+      relation: "same",
+      taken: { old: crs, new: crs },
+      isReprojected: false,
+    },
     comparedCrs: crs,
     precision: null,
     key: null,
@@ -230,8 +237,10 @@ function keyNotices({ name, key }: ComparedLayer): Loss[] {
 
 function crsNotices({ name, crs }: ComparedLayer): Loss[] {
   if (crs.relation !== "unknown") return [];
-  const [side, known] = crs.old === null ? ["old", crs.new!] : ["new", crs.old];
-  const example = `the ${side} side declares no coordinate reference system; its coordinates are compared as if they were in ${known.id ?? known.name}; --${side}-source-crs names another one`;
+  const side = crs.old === null ? "old" : "new";
+  const taken = crs.taken[side]!;
+  const reason = taken === crsContext.wgs84 ? ", since all coordinates are in range" : ", the system of the other side";
+  const example = `the ${side} side declares no coordinate reference system; assumed ${taken.id ?? taken.name}${reason}; --${side}-source-crs names another one`;
   return [{ code: "crs-assumed", layer: name, count: 1, example }];
 }
 

@@ -1,5 +1,6 @@
 /** Pairs the layers of both sides, and finds what differs in their schemas. */
 
+import { crsContext } from "../crs/index.js";
 import type { FieldType } from "../model/field.js";
 import type { Crs } from "../model/layer.js";
 import { isSameCrs } from "../pipeline/plan/in-place-update.js";
@@ -127,19 +128,33 @@ function mayBeSameType(
 }
 
 export interface CrsComparison {
+  /** As declared; null if a side declares none. */
   readonly old: Crs | null;
   readonly new: Crs | null;
-  /** `unknown` if only one side declares its system: coordinates are compared as they are. */
+  /** `unknown` if only one side declares its system. */
   readonly relation: "same" | "different" | "unknown";
+  /** The systems that the coordinates are taken to be in. */
+  readonly taken: { readonly old: Crs | null; readonly new: Crs | null };
+  /** Both sides are compared in WGS 84, since they are in different systems. */
+  readonly isReprojected: boolean;
 }
 
-/** Tables without geometry have no system to compare. */
+/**
+ * A side that declares no system is in WGS 84 if all its coordinates are in the range of degrees, as in a conversion, or
+ * else in the system of the other side. Tables without geometry have no system to compare.
+ */
 export async function compareCrs(old: SpooledLayer, recent: SpooledLayer): Promise<CrsComparison> {
-  const hasGeometry = old.geometryTypes.length > 0 && recent.geometryTypes.length > 0;
   const [before, after] = [old.crs, recent.crs];
-  const relate = async (): Promise<CrsComparison["relation"]> => {
-    if (before === null || after === null) return before === after || !hasGeometry ? "same" : "unknown";
-    return (await isSameCrs(before, after)) ? "same" : "different";
+  const hasGeometry = old.geometryTypes.length > 0 && recent.geometryTypes.length > 0;
+  const isUnknown = hasGeometry && (before === null) !== (after === null);
+  const assume = (layer: SpooledLayer, other: Crs) => (layer.inDegrees ? crsContext.wgs84 : other);
+  const taken = {
+    old: isUnknown && before === null ? assume(old, after!) : before,
+    new: isUnknown && after === null ? assume(recent, before!) : after,
   };
-  return { old: before, new: after, relation: await relate() };
+  const isSame = taken.old === null || taken.new === null || (await isSameCrs(taken.old, taken.new));
+  const isReprojected = hasGeometry && !isSame;
+  const isDifferent = before !== null && after !== null && !(await isSameCrs(before, after));
+  const relation = isUnknown ? "unknown" : isDifferent ? "different" : "same";
+  return { old: before, new: after, relation, taken, isReprojected };
 }

@@ -1,6 +1,7 @@
 /** Brings both layers of a pair to the same reference system and the same rules, so that their digests are comparable. */
 import { isWgs84 } from "../crs/index.js";
 import type { Spool } from "../io/input/spool.js";
+import type { Crs } from "../model/layer.js";
 import type { Loss } from "../model/report.js";
 import type { Executor } from "../pipeline/execute/executor.js";
 import type { Host } from "../pipeline/request.js";
@@ -65,8 +66,8 @@ export async function preparePair(
   const sides = [limits.old, limits.new];
   const { differences, shared, comparisons } = compareSchemas(given.old, given.new, assumed.ignored, limits);
   const crs = await compareCrs(given.old, given.new);
-  const isReprojected = crs.relation === "different";
-  const decimals = isReprojected ? 7 : defaultDecimals(crs.new ?? crs.old);
+  const { isReprojected, taken } = crs;
+  const decimals = isReprojected ? 7 : defaultDecimals(taken.new ?? taken.old);
   const rules: ComparisonRules = {
     ...assumed,
     decimals: request.precision ?? decimals,
@@ -79,15 +80,22 @@ export async function preparePair(
     withIds: requestedKey(request, given)?.by === "id",
   };
   const results: Awaited<ReturnType<typeof respoolLayer>>[] = [];
-  const prepare = async (layer: SpooledLayer): Promise<SpooledLayer> => {
-    const toWgs84 = isReprojected && !isWgs84(layer.crs!);
+  const prepare = async (layer: SpooledLayer, system: Crs | null): Promise<SpooledLayer> => {
+    const toWgs84 = isReprojected && !isWgs84(system!);
     if (!toWgs84 && hasSameDigests(layer, resolveRules(assumed, layer.crs), rules)) return layer;
     const { accuracy, grids, workers } = request;
-    const result = await respoolLayer(layer, rules, { accuracy, grids, workers, toWgs84 }, host, spool, executor);
+    const result = await respoolLayer(
+      layer,
+      rules,
+      { accuracy, grids, workers, toWgs84From: toWgs84 ? system : null },
+      host,
+      spool,
+      executor,
+    );
     results.push(result);
     return result.layer;
   };
-  const pair = { name: given.name, old: await prepare(given.old), new: await prepare(given.new) };
+  const pair = { name: given.name, old: await prepare(given.old, taken.old), new: await prepare(given.new, taken.new) };
   return {
     pair,
     rules,

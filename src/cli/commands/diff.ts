@@ -5,7 +5,7 @@ import type { Command } from "../command.js";
 import { grouped } from "../options/flag.js";
 import { gridOptions } from "../options/grid-options.js";
 import { outputOptions } from "../options/output-options.js";
-import { flag, gridsOf, readingOptions, several, shapingOptions, text } from "../options/source-options.js";
+import { file, flag, gridsOf, readingOptions, several, shapingOptions, text } from "../options/source-options.js";
 import { namesOf, unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { mapInputOptions } from "../run/map-inputs.js";
@@ -127,6 +127,7 @@ export const diffCommand: Command<DiffArguments> = {
         describe: "Coordinate reference system of that file",
         defaultDescription: "that of the inputs, if the format holds it",
       },
+      html: { ...file, describe: "Write a web page with a map of both versions and a table" },
       overwrite: { ...flag, describe: "Replace existing files" },
       "exit-code": { ...flag, describe: "Exit with status 20 if there are differences" },
     }),
@@ -149,6 +150,7 @@ export const diffCommand: Command<DiffArguments> = {
     ["diff old.gpkg new.gpkg", "show what changed, matched by the field that identifies features"],
     ["diff old.shp new.shp --key ref --ignore updated", "match by ref, and do not compare updated"],
     ["diff old.gpkg new.gpkg -o changes.gpkg", "write the changes with old and new values"],
+    ["diff old.gpkg new.gpkg --html changes.html", "show both versions on a map"],
     ["diff a.geojson b.csv --exit-code", "exit with status 20 if there are differences"],
   ],
   async run(args) {

@@ -212,12 +212,13 @@ function layerWord({ old, new: recent }: ComparedLayer): string {
   return recent === null ? ": only in the old side" : ":";
 }
 
-/** How the features of a layer were matched. */
-export function matchWords(layer: ComparedLayer): string {
+/** How the features of a layer were matched. @param advises names the option for another key */
+export function matchWords(layer: ComparedLayer, advises = true): string {
   const name = keyName(layer);
   if (name === null) return "matched by geometry and attributes";
-  const how = layer.key?.how === "chosen" ? ", which identifies every feature; --key names another field" : "";
-  return layer.key?.key?.by === "id" ? `matched by the ids of features${how}` : `matched by ${plainText(name)}${how}`;
+  const by = layer.key?.key?.by === "id" ? "matched by the ids of features" : `matched by ${plainText(name)}`;
+  if (layer.key?.how !== "chosen" || !advises) return by;
+  return `${by}, which ${layer.key.key?.by === "id" ? "identify" : "identifies"} every feature; --key names another field`;
 }
 
 /** One line for each difference of fields and reference systems. */
@@ -228,6 +229,7 @@ export function schemaLines({ fields, crs }: ComparedLayer): string[] {
     return change === "added" ? `field added: ${name} (${recent})` : `field removed: ${name} (${old})`;
   });
   const names = [crsName(crs.old), crsName(crs.new)] as const;
-  if (crs.relation === "different") lines.push(`crs ${names[0]} → ${names[1]}; compared in WGS 84`);
+  if (crs.relation === "different")
+    lines.push(`crs ${names[0]} → ${names[1]}${crs.isReprojected ? "; compared in WGS 84" : ""}`);
   return lines;
 }

@@ -8,7 +8,12 @@ import { deserialize, serialize } from "node:v8";
 import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import { type Field, fieldTypes } from "../../model/field.js";
-import { allGeometryTypes, type GeometryColumn, type GeometryType } from "../../model/geometry.js";
+import {
+  allGeometryTypes,
+  coordinateToleranceDegrees,
+  type GeometryColumn,
+  type GeometryType,
+} from "../../model/geometry.js";
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
 import { RowEncoder } from "../canonical/canonical-row.js";
@@ -32,6 +37,8 @@ export interface ComparisonChunk {
   readonly kinds: number;
   readonly hasZ: boolean;
   readonly hasM: boolean;
+  /** Whether all coordinates are longitudes and latitudes by their range. */
+  readonly inDegrees: boolean;
 }
 
 /** The rules of a layer; without `decimals`, those of the kind of its reference system apply. */
@@ -66,7 +73,14 @@ export function toChunk(batch: Batch, digests: Uint8Array): ComparisonChunk {
     kinds,
     hasZ: hasDimension(batch.geometry, "z"),
     hasM: hasDimension(batch.geometry, "m"),
+    inDegrees: isInDegrees(batch.geometry),
   };
+}
+
+function isInDegrees({ xy, members }: GeometryColumn): boolean {
+  const [x, y] = [180 + coordinateToleranceDegrees, 90 + coordinateToleranceDegrees];
+  for (let at = 0; at < xy.length; at += 2) if (Math.abs(xy[at]!) > x || Math.abs(xy[at + 1]!) > y) return false;
+  return members === null || isInDegrees(members);
 }
 
 const hasDimension = (column: GeometryColumn, dimension: "z" | "m"): boolean =>

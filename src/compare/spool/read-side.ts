@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Spool } from "../../io/input/spool.js";
 import { redact } from "../../io/redact.js";
+import type { Crs } from "../../model/layer.js";
 import type { Loss, SkippedRange } from "../../model/report.js";
 import { convert } from "../../pipeline/convert.js";
 import type { Executor } from "../../pipeline/execute/executor.js";
@@ -146,8 +147,8 @@ export async function readSide(
 }
 
 export interface RespoolOptions extends Pick<CompareRequest, "accuracy" | "grids" | "workers"> {
-  /** Reprojects to WGS 84. */
-  readonly toWgs84: boolean;
+  /** Reprojects from this system to WGS 84; null keeps the coordinates. */
+  readonly toWgs84From: Crs | null;
 }
 
 /**
@@ -157,7 +158,7 @@ export interface RespoolOptions extends Pick<CompareRequest, "accuracy" | "grids
 export async function respoolLayer(
   layer: SpooledLayer,
   rules: EncoderRules,
-  { toWgs84, ...given }: RespoolOptions,
+  { toWgs84From, ...given }: RespoolOptions,
   host: Host,
   spool: Spool,
   executor: Executor | null,
@@ -170,7 +171,11 @@ export async function respoolLayer(
       ...options,
       inputs: [manifest],
       from: comparisonFormatId,
-      ...(toWgs84 ? {} : { reproject: false }),
+      ...(toWgs84From === null
+        ? { reproject: false }
+        : layer.crs === null
+          ? { sourceCrs: toWgs84From.definition }
+          : {}),
     },
     rules,
     { ...host, displayNames: new Map([[manifest, layer.name]]) },

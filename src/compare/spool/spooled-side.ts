@@ -36,6 +36,8 @@ export class SpooledLayer implements Disposable {
   private kinds = 0;
   hasZ = false;
   hasM = false;
+  /** Whether all coordinates are longitudes and latitudes by their range. */
+  inDegrees = true;
   private readonly seenFields = new Map<string, FieldType>();
   /** The last batches read, by index. */
   private readonly cache = new Map<number, Batch>();
@@ -55,7 +57,7 @@ export class SpooledLayer implements Disposable {
   }
 
   /** @throws output-failed */
-  add({ batch, rows, digests, fields, hasIds, kinds, hasZ, hasM }: ComparisonChunk): void {
+  add({ batch, rows, digests, fields, hasIds, kinds, hasZ, hasM, inDegrees }: ComparisonChunk): void {
     try {
       writeFully(this.handle, batch);
       writeFully(this.digestsHandle, digests);
@@ -68,6 +70,7 @@ export class SpooledLayer implements Disposable {
     this.kinds |= kinds;
     this.hasZ ||= hasZ;
     this.hasM ||= hasM;
+    this.inDegrees &&= inDegrees;
     if (hasIds) this.idRows += rows;
     for (const { name, type } of fields) {
       const known = this.seenFields.get(name);
