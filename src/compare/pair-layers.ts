@@ -4,6 +4,7 @@ import { crsContext } from "../crs/index.js";
 import type { FieldType } from "../model/field.js";
 import type { Crs } from "../model/layer.js";
 import { isSameCrs } from "../pipeline/plan/in-place-update.js";
+import type { WriterCapabilities } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
 import { comparisonOfTypes, type FieldComparison } from "./canonical/rules.js";
@@ -47,6 +48,8 @@ interface FormatLimits {
   readonly padsText: boolean;
   readonly z: boolean;
   readonly m: boolean;
+  /** The field that gets the ids of features, which the format cannot hold; null if it holds them. */
+  readonly idField: string | null;
 }
 
 export function limitsOf(id: string, registry: Registry): FormatLimits {
@@ -61,8 +64,12 @@ export function limitsOf(id: string, registry: Registry): FormatLimits {
     padsText: indistinct.includes("trailing-blanks"),
     z: capabilities?.z ?? true,
     m: capabilities?.m ?? true,
+    idField: idFieldOf(capabilities?.ids ?? true),
   };
 }
+
+const idFieldOf = (ids: WriterCapabilities["ids"]): string | null =>
+  ids === true ? null : typeof ids === "string" ? ids : ids.fallbackField;
 
 /** A field that only one side has, or whose types differ. */
 export interface FieldDifference {
@@ -78,6 +85,8 @@ export interface SchemaComparison {
   readonly shared: readonly string[];
   /** Of fields whose types differ in kind. */
   readonly comparisons: Readonly<Record<string, FieldComparison>>;
+  /** Fields of one side that hold the ids of the other side, since the format has none. They are not compared. */
+  readonly idFields: readonly { readonly field: string; readonly side: "old" | "new" }[];
 }
 
 export function compareSchemas(
@@ -94,11 +103,19 @@ export function compareSchemas(
   // The fields of a side without features are unknown if the format stores them in features only.
   const isKnown = (layer: SpooledLayer, { infersTypes }: FormatLimits) =>
     layer.rows > 0 || layer.fields.length > 0 || !infersTypes;
+  const idFields: { readonly field: string; readonly side: "old" | "new" }[] = [];
+  const isIdField = (field: string, side: "old" | "new"): boolean => {
+    const [own, other] = side === "old" ? [old, recent] : [recent, old];
+    if (limits[side].idField !== field || own.hasIds || !other.hasIds) return false;
+    idFields.push({ field, side });
+    return true;
+  };
   for (const [name, type] of before) {
     if (ignored.includes(name)) continue;
     const other = after.get(name);
     if (other === undefined) {
-      if (isKnown(recent, limits.new)) differences.push({ field: name, change: "removed", old: type, new: null });
+      if (isKnown(recent, limits.new) && !isIdField(name, "old"))
+        differences.push({ field: name, change: "removed", old: type, new: null });
       continue;
     }
     shared.push(name);
@@ -108,10 +125,10 @@ export function compareSchemas(
       differences.push({ field: name, change: "type", old: type, new: other });
   }
   for (const [name, type] of after) {
-    if (before.has(name) || ignored.includes(name) || !isKnown(old, limits.old)) continue;
+    if (before.has(name) || ignored.includes(name) || !isKnown(old, limits.old) || isIdField(name, "new")) continue;
     differences.push({ field: name, change: "added", old: null, new: type });
   }
-  return { differences, shared, comparisons };
+  return { differences, shared, comparisons, idFields };
 }
 
 /** Whether the types can differ only because one of the formats lacks the type of the other side. */

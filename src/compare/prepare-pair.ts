@@ -64,7 +64,7 @@ export async function preparePair(
 ): Promise<PreparedPair> {
   const limits = { old: limitsOf(given.old.format, host.registry), new: limitsOf(given.new.format, host.registry) };
   const sides = [limits.old, limits.new];
-  const { differences, shared, comparisons } = compareSchemas(given.old, given.new, assumed.ignored, limits);
+  const { differences, shared, comparisons, idFields } = compareSchemas(given.old, given.new, assumed.ignored, limits);
   const crs = await compareCrs(given.old, given.new);
   const { isReprojected, taken } = crs;
   const decimals = isReprojected ? 7 : defaultDecimals(taken.new ?? taken.old);
@@ -104,7 +104,16 @@ export async function preparePair(
     rejected: results.reduce((sum, { report }) => sum + report.rejected, 0),
     rejectReason: results.find(({ rejectReason }) => rejectReason !== null)?.rejectReason ?? null,
     losses: results.flatMap(({ report }) => report.losses),
-    notices: results.flatMap(({ report }) => report.notices),
+    notices: [
+      ...results.flatMap(({ report }) => report.notices),
+      ...idFields.map(({ field, side }) => ({
+        code: "id-as-field",
+        layer: given.name,
+        field,
+        count: 1,
+        example: `the format of the ${side} side has no feature ids; the field stands for those of the other side and is not compared`,
+      })),
+    ],
     [Symbol.dispose]: () => {
       for (const { layer } of results) layer[Symbol.dispose]();
     },

@@ -183,18 +183,22 @@ export function renderDiff(report: CompareReport, examples: DiffExamples, args: 
 
 export function diffText({ old, new: recent, layers, differs }: CompareReport, examples: DiffExamples): string {
   const title = `${escapeControlCharacters(old)} → ${escapeControlCharacters(recent)}`;
-  const body = layers.map((layer) => layerText(layer, examples, layers.length > 1)).join("");
+  const body = layers
+    .map((layer) => layerText(layer, examples, layers.length > 1 ? { old, new: recent } : null))
+    .join("");
   return `${title}: ${differs ? "differences" : "no differences"}\n${body}`;
 }
 
-function layerText(layer: LayerResult, examples: DiffExamples, isNamed: boolean): string {
+function layerText(layer: LayerResult, examples: DiffExamples, inputs: Inputs | null): string {
   const { counts } = layer;
   let text = "";
-  if (isNamed) text += `layer ${escapeControlCharacters(layer.name)}${layerWord(layer)}\n`;
+  if (inputs) text += `${`layer ${escapeControlCharacters(layer.name)}: ${layerWords(layer, inputs)}`.trimEnd()}\n`;
   text += schemaLines(layer)
     .map((line) => `  ${line}\n`)
     .join("");
-  if (layer.key !== null) text += `  ${matchWords(layer)}\n`;
+  // Features that are all equal need no key.
+  const isMatched = layer.key !== null && counts.old + counts.new > 2 * counts.equal;
+  if (isMatched) text += `  ${matchWords(layer)}\n`;
   const rows = [...changeKinds.map((name) => [name, counts[name]] as const), ["equal", counts.equal] as const];
   const width = Math.max(...rows.map(([, count]) => groupDigits(count).length));
   for (const [name, count] of rows) {
@@ -207,9 +211,11 @@ function layerText(layer: LayerResult, examples: DiffExamples, isNamed: boolean)
   return text;
 }
 
-function layerWord({ old, new: recent }: ComparedLayer): string {
-  if (old === null) return ": only in the new side";
-  return recent === null ? ": only in the old side" : ":";
+type Inputs = Pick<CompareReport, "old" | "new">;
+
+function layerWords({ old, new: recent }: ComparedLayer, inputs: Inputs): string {
+  if (old === null) return `only in ${escapeControlCharacters(inputs.new)}`;
+  return recent === null ? `only in ${escapeControlCharacters(inputs.old)}` : "";
 }
 
 /** How the features of a layer were matched. @param advises names the option for another key */

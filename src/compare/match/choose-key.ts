@@ -55,8 +55,7 @@ export function chooseKey(request: CompareRequest, pair: LayerPair, remainders: 
   if (asked !== null)
     return { key: asked, how: "asked", old: countKeys(pair.old, asked), new: countKeys(pair.new, asked) };
   const none: KeyChoice = { key: null, how: request.match === "content" ? "asked" : "chosen", old: null, new: null };
-  // Without features on both sides, nothing can be matched.
-  if (request.match === "content" || remainders.old.size === 0 || remainders.new.size === 0) return none;
+  if (request.match === "content" || remainders.old.size + remainders.new.size === 0) return none;
   for (const key of candidates(pair, request.ignore ?? [])) {
     if (hasEarlyDuplicates(pair.old, key) || hasEarlyDuplicates(pair.new, key)) continue;
     const old = countKeys(pair.old, key);
