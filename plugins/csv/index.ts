@@ -51,7 +51,7 @@ export default defineFormat({
   companionExtensions: ["csvt"],
   identify,
   reader: {
-    indistinct: ["field-types"],
+    indistinct: ["field-types", "empty-text"],
     options: readerOptions,
     siblingExtensions: ["csvt", "prj"],
     load: async () => (await import("./reader.js")).default,

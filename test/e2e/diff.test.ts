@@ -1,6 +1,6 @@
 /** `geoferry diff` with files of several formats. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { geoferry, samples } from "../support/command.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
@@ -68,16 +68,20 @@ const places: readonly GivenFeature[] = [
   { at: null, properties: { ref: 4, name: "D", height: 1 } },
 ];
 
+beforeAll(() => {
+  write("old.geojson", places);
+  write("new.geojson", [
+    { at: [9, 50], properties: { ref: 2, name: "Bb", height: 11 } },
+    // 0.001 degrees north at 50 degrees: `echo "50 10 50.001 10" | geod +ellps=WGS84 -I -F %.4f` of PROJ 9.1.1.
+    { at: [10, 50.001], properties: { ref: 3, name: "C" } },
+    { at: null, properties: { ref: 4, name: "D", height: 1 } },
+    { at: [7, 51], properties: { ref: 5, name: "E", height: 2 } },
+  ]);
+  run("convert", "old.geojson", "utm.gpkg", "--target-crs", "EPSG:25832");
+});
+
 describe("features with a key", () => {
   test("added, removed, changed and moved ones are found, with old and new values and metres", () => {
-    write("old.geojson", places);
-    write("new.geojson", [
-      { at: [9, 50], properties: { ref: 2, name: "Bb", height: 11 } },
-      // 0.001 degrees north at 50 degrees: `echo "50 10 50.001 10" | geod +ellps=WGS84 -I -F %.4f` of PROJ 9.1.1.
-      { at: [10, 50.001], properties: { ref: 3, name: "C" } },
-      { at: null, properties: { ref: 4, name: "D", height: 1 } },
-      { at: [7, 51], properties: { ref: 5, name: "E", height: 2 } },
-    ]);
     const found = diff("old.geojson", "new.geojson");
     expect(found.status).toBe(20);
     expect(told(found)).toEqual(["added 5", "changed 2", "moved 3", "removed 1"]);
@@ -245,7 +249,6 @@ describe("fields and systems", () => {
   });
 
   test("another reference system is a difference, and the features are the same", () => {
-    run("convert", "old.geojson", "utm.gpkg", "--target-crs", "EPSG:25832", "--overwrite");
     const found = diff("old.geojson", "utm.gpkg");
     expect(found.layers).toMatchObject([{ crs: { old: "EPSG:4326", new: "EPSG:25832", relation: "different" } }]);
     expect([found.status, found.changes.length, found.summary.counts]).toEqual([
