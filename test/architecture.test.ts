@@ -119,7 +119,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "src/service",
     "plugins/index.ts",
   ],
-  "src/library": [...left, ...middle, "src/pipeline"],
+  "src/library": [...left, ...middle, "src/pipeline", "src/compare"],
   "src/testing": [...left, ...middle],
   "src/index.ts": [
     ...left,

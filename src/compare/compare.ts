@@ -118,7 +118,8 @@ async function chooseSharedExecutor(request: CompareRequest, host: Host): Promis
   const inputs = [request.old, request.new];
   const options = { inputs, output: "", ...(request.workers === undefined ? {} : { workers: request.workers }) };
   const bytes = inputs.reduce((sum, input) => sum + (fileSize(input) ?? 0), 0);
-  if (request.workers === undefined && isSingleThreadFaster(bytes, threadCount(options))) return null;
+  const isSmall = request.workers === undefined && isSingleThreadFaster(bytes, threadCount(options));
+  if (isSmall || threadCount(options) < 2) return null;
   return openExecutor(options, host);
 }
 
@@ -225,7 +226,7 @@ function keyNotices({ name, key }: ComparedLayer): Loss[] {
       });
     if (duplicates > 0)
       notices.push({
-        code: "duplicate-key",
+        code: "duplicate-key-paired",
         layer: name,
         field,
         count: duplicates,

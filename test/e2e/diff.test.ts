@@ -125,7 +125,7 @@ describe("features with a key", () => {
     ]);
     const found = diff("old.geojson", "twice.geojson", "--key", "ref");
     expect(told(found)).toEqual(["added 1", "removed 3", "removed 4"]);
-    expect(found.notices).toMatchObject([{ code: "duplicate-key", field: "ref", count: 1 }]);
+    expect(found.notices).toMatchObject([{ code: "duplicate-key-paired", field: "ref", count: 1 }]);
     const both = diff("twice.geojson", "twice.geojson", "--key", "ref");
     expect(both.status).toBe(0);
   });
@@ -177,6 +177,12 @@ describe("features with a key", () => {
     expect(told(diff("ids-a.geojson", "ids-c.geojson", "--match", "id"))).toHaveLength(6);
     expect(told(diff("ids-a.geojson", "ids-c.geojson", "--key", "id"))).toHaveLength(6);
   });
+});
+
+test("one thread and several give the same records", () => {
+  const records = (workers: string) => run("diff", "old.geojson", "new.geojson", "--json", "--workers", workers).stdout;
+  expect(records("1")).toContain('"differs":true');
+  expect(records("2")).toBe(records("1"));
 });
 
 describe("features without a key", () => {

@@ -9,6 +9,8 @@ import { type ComparisonRules, comparisonOf, type FieldComparison, heightDecimal
 
 interface ComparedColumn {
   readonly name: string;
+  /** The name in UTF-8. */
+  readonly bytes: Uint8Array;
   readonly column: Column;
   readonly comparison: FieldComparison;
 }
@@ -17,7 +19,9 @@ interface ComparedColumn {
 export function comparedColumns({ fields, columns }: Batch, rules: ComparisonRules): ComparedColumn[] {
   return fields
     .flatMap(({ name }, f) =>
-      isComparedField(rules, name) ? [{ name, column: columns[f]!, comparison: comparisonOf(rules, name) }] : [],
+      isComparedField(rules, name)
+        ? [{ name, bytes: Buffer.from(name), column: columns[f]!, comparison: comparisonOf(rules, name) }]
+        : [],
     )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -100,9 +104,9 @@ export class RowEncoder {
 
   private writeAttributes(row: number): void {
     const { writer, rules } = this;
-    for (const { name, column, comparison } of this.columns) {
+    for (const { bytes, column, comparison } of this.columns) {
       const start = writer.length;
-      writer.text(name);
+      writer.bytes(bytes, 0, bytes.length);
       if (!writeValue(writer, column, row, comparison, rules)) writer.length = start;
     }
   }

@@ -57,7 +57,7 @@ export const digestOf = (bytes: Uint8Array): string => hash("sha256", bytes, "he
 export function encodeChunk(batch: Batch, encoder: RowEncoder): ComparisonChunk {
   const digests = Buffer.allocUnsafeSlow(batch.length * digestBytes);
   for (let row = 0; row < batch.length; row++)
-    digests.write(hash("sha256", encoder.encode(batch, row), "hex"), row * digestBytes, digestBytes, "hex");
+    digests.write(hash("sha256", encoder.encode(batch, row), "binary"), row * digestBytes, digestBytes, "latin1");
   return toChunk(batch, digests);
 }
 
