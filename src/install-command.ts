@@ -5,7 +5,11 @@ import { fileURLToPath } from "node:url";
 /** Writes the command that adds a package and allows it to compile: npm 12, pnpm 10 and bun refuse that by default. */
 type CommandWriter = (name: string, isGlobal: boolean) => string;
 
-const npm: CommandWriter = (name, isGlobal) => `npm install ${isGlobal ? "-g " : ""}--allow-scripts=${name} ${name}`;
+/** In a project, npm takes the permission from package.json only. */
+const npm: CommandWriter = (name, isGlobal) =>
+  isGlobal
+    ? `npm install -g --allow-scripts=${name} ${name}`
+    : `npm pkg set --json allowScripts.${name}=true && npm install ${name}`;
 const pnpm: CommandWriter = (name, isGlobal) => `pnpm add ${isGlobal ? "-g " : ""}--allow-build=${name} ${name}`;
 const yarn: CommandWriter = (name, isGlobal) => `yarn ${isGlobal ? "global " : ""}add ${name}`;
 const bun: CommandWriter = (name, isGlobal) => `bun add ${isGlobal ? "-g " : ""}--trust ${name}`;

@@ -89,7 +89,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/install-command.ts": [],
   "src/sqlite": ["src/install-command.ts", "src/errors.ts"],
   "src/tracing": ["src/version.ts"],
-  "src/errors": ["src/format-count.ts"],
+  "src/errors": ["src/format-count.ts", "src/nearest-name.ts"],
   "src/errors.ts": [
     "src/format-count.ts",
     "src/nearest-name.ts",
@@ -149,25 +149,25 @@ describe("imports", () => {
       .map((target) => ({ path, target })),
   );
 
-  test("are found", () => {
+  test("imports of the sources are found", () => {
     expect(sources.length).toBeGreaterThan(150);
     expect(local.length).toBeGreaterThan(500);
     expect(importsOf("src/cli/command.ts")).toContain("src/cli/commands/convert.ts");
-    expect(importsOf("src/cli/run/run-conversion.ts")).toContain("src/pipeline/convert-many.ts");
+    expect(importsOf("src/cli/run/convert-and-report.ts")).toContain("src/pipeline/convert-many.ts");
     expect(importsOf("plugins/geojson/index.ts")).toContain("plugins/geojson/reader.ts");
   });
 
-  test("lead to files that are there", () => {
+  test("imports lead to existing files", () => {
     const known = new Set(files);
     expect(local.filter(({ target }) => !known.has(target) && !known.has(target.replace(/\.ts$/, ".mjs")))).toEqual([]);
   });
 
-  test("belong to a layer that is known", () => {
+  test("every import belongs to a known layer", () => {
     const layers = new Set(sources.filter((path) => path.startsWith("src/")).map(layerOf));
     expect([...layers].filter((layer) => !Object.hasOwn(allowed, layer))).toEqual([]);
   });
 
-  test("point to the left only", () => {
+  test("imports point to lower layers only", () => {
     const wrong = local.filter(({ path, target }) => {
       const [from, to] = [layerOf(path), layerOf(target)];
       return from !== to && !allowedFor(from, path).some((one) => one === to || one === target);
@@ -175,19 +175,19 @@ describe("imports", () => {
     expect(wrong.map(({ path, target }) => `${path} → ${target}`)).toEqual([]);
   });
 
-  test("never form a cycle of values, in which a file can run before what it imports", () => {
+  test("imports of values form no cycle, in which a file could run before the files that it imports", () => {
     const values = new Map(sources.map((path) => [path, valueImportsOf(path)]));
     expect([...values.values()].flat().length).toBeGreaterThan(1500);
     expect(cyclesIn(values)).toEqual([]);
   });
 
-  test("of built-in formats are only made by src/index and src/cli", () => {
+  test("only src/index and src/cli import built-in formats", () => {
     const from = local.filter(({ path, target }) => target.startsWith("plugins/") && !path.startsWith("plugins/"));
     const others = from.filter(({ path }) => path !== "src/index.ts" && !path.startsWith("src/cli/"));
     expect(others).toEqual([]);
   });
 
-  test("name packages that package.json lists: the bundle contains them, or users install them", () => {
+  test("imported packages are listed in package.json: the bundle contains them, or users install them", () => {
     const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>>;
     const dependencies = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.peerDependencies };
     const tools = ["vitest", "typescript", "rolldown", "playwright-core", "@biomejs/biome"];
@@ -227,37 +227,37 @@ const linesWith = (paths: readonly string[], pattern: RegExp): string[] =>
 describe("no file", () => {
   const typescript = files.filter((path) => /\.m?ts$/.test(path) && path !== "test/architecture.test.ts");
 
-  test("has the type any", () => {
+  test("no file has the type any", () => {
     const any = /(?::|\bas|<|\||&|=>|extends|satisfies)\s*any\b(?!\s*(?:[a-z]|\())|\bany\[\]|\bany>|,\s*any\s*[,>]/;
     expect(linesWith(typescript, any).filter((line) => !/: (\/\/|\*|\/\*)/.test(line))).toEqual([]);
   });
 
-  test("silences the compiler", () => {
+  test("no file silences the compiler", () => {
     expect(linesWith(typescript, /@ts-(ignore|nocheck|expect-error)/)).toEqual([]);
   });
 
-  test("is unfinished", () => {
+  test("no file is marked as unfinished", () => {
     const marks = /\b(TODO|FIXME|XXX|HACK)\b/;
     expect(linesWith([...typescript, ...files.filter((path) => path.endsWith(".md"))], marks)).toEqual([]);
   });
 
-  test("names a path of somebody's machine", () => {
+  test("no file contains a path of a developer's machine", () => {
     const paths = /(?<![\w.*])\/(home|Users|root|work|workspace|mnt|private)\/[\w.-]+|\b[A-Z]:\\Users\\/;
     expect(linesWith(written, paths).filter((line) => !line.startsWith("test/architecture.test.ts"))).toEqual([]);
   });
 
-  test("names a registry of packages", () => {
+  test("no file contains the address of a package registry", () => {
     const registries =
       /registry\.(npmjs|yarnpkg|npmmirror)\.|\bpypi\.org|\bverdaccio\b|\bartifactory\b|[?&:]_?authToken/i;
     expect(linesWith(written, registries).filter((line) => !line.startsWith("test/architecture.test.ts"))).toEqual([]);
   });
 
-  test("ties the lock to a registry", () => {
+  test("the lock file contains no address of a registry", () => {
     expect(textOf("package-lock.json")).toContain('"integrity": "sha512-');
     expect(linesWith(["package-lock.json"], /"resolved": "[a-z+]+:\/\//)).toEqual([]);
   });
 
-  test("has a name that is not in kebab-case", () => {
+  test("all file names are in kebab-case", () => {
     const named = files.filter((path) => /^(src|plugins|test)\/.*\.(ts|mjs|js)$/.test(path));
     const odd = named.filter((path) => !/^[a-z0-9/-]+(\.(test|config|d))?\.(ts|mjs|js)$/.test(path));
     expect(odd).toEqual([]);
@@ -276,7 +276,7 @@ describe("comments", () => {
       ),
     );
 
-  test("name functions, types and members that exist", () => {
+  test("functions, types and members in comments exist", () => {
     // A message of PostgreSQL, a type of WKB, a word of a rule on names, and characters that an entity refers to.
     const others = new Set(["ReadyForQuery", "wkbMultiPolygon25D", "parcelId", "xE9"]);
     const quoted = inComments(/`([^`\n]+)`/g).flatMap(({ path, name }) =>
@@ -290,7 +290,7 @@ describe("comments", () => {
     expect(named.filter(({ name }) => !identifiers.has(name) && !others.has(name))).toEqual([]);
   });
 
-  test("name files that exist", () => {
+  test("files in comments exist", () => {
     const known = new Set(files.map((path) => posix.basename(path)));
     const named = inComments(/(?<![\w./-])([a-z][\w-]*\.(?:ts|mjs))\b/g);
     expect(named.length).toBeGreaterThan(30);

@@ -53,18 +53,18 @@ describe("the documentation site", { timeout: 120_000 }, () => {
 
   const html = (page: string) => readFileSync(join(folder, page), "utf8");
 
-  test("has a page for each page of docs/, and the reference of the library's functions", () => {
+  test("the documentation site has each page of docs/ and the reference of the library", () => {
     for (const page of ["index", "converting", "crs", "service-interface", "decisions/2026-11-20-csv"])
       expect(html(`${page}.html`), page).toContain("<h1");
     expect(html("api/index/functions/convert.html")).toContain("inputs");
   });
 
-  test("shows the output of examples", () => {
+  test("the documentation site shows the output of examples", () => {
     // samples/README.md: 27 parks.
     expect(html("index.html")).toMatch(/\$ geoferry info [\s\S]*features\s+<?[\s\S]*20/);
   });
 
-  test("has an index for language models, whose pages are there as Markdown", () => {
+  test("the documentation site has an index for language models, which links to Markdown pages", () => {
     const index = readFileSync(join(folder, "llms.txt"), "utf8");
     expect(index).toMatch(/^# geoferry\n\n> /);
     const links = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, path]) => path!);
@@ -84,15 +84,18 @@ describe("the documentation site", { timeout: 120_000 }, () => {
     return { page, foreign };
   }
 
-  test.skipIf(!hasChromium)("finds a page by its words, without a request to another host", async () => {
-    const { page, foreign } = await openPage("/");
-    await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Search").fill("shift grids");
-    await page.locator(".VPLocalSearchBox .result", { hasText: "Shift grids" }).first().waitFor();
-    expect(foreign).toEqual([]);
-  });
+  test.skipIf(!hasChromium)(
+    "the search of the documentation site finds a page without requests to other hosts",
+    async () => {
+      const { page, foreign } = await openPage("/");
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("Search").fill("shift grids");
+      await page.locator(".VPLocalSearchBox .result", { hasText: "Shift grids" }).first().waitFor();
+      expect(foreign).toEqual([]);
+    },
+  );
 
-  test.skipIf(!hasChromium)("draws the diagram of the architecture", async () => {
+  test.skipIf(!hasChromium)("the documentation site draws the diagram of the architecture", async () => {
     const { page, foreign } = await openPage("/architecture.html");
     await page.locator(".diagram svg").first().waitFor();
     expect(foreign).toEqual([]);

@@ -8,7 +8,8 @@ import type { MetricObject } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { builtins } from "../plugins/index.js";
-import { commands, common } from "../src/cli/command.js";
+import { DocsSandbox } from "../src/build/docs-site/docs-sandbox.mjs";
+import { commands, common, type Flag } from "../src/cli/command.js";
 import { applyCommand } from "../src/cli/commands/apply.js";
 import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
@@ -27,6 +28,7 @@ import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
 import { workerCommand } from "../src/cli/commands/worker.js";
 import { exitStatus } from "../src/cli/exit.js";
+import { formatValuePlaceholder } from "../src/cli/help.js";
 import { serviceOptions } from "../src/cli/options/service-options.js";
 import { storeOptions } from "../src/cli/options/store-location.js";
 import { type ErrorCode, errorDefinitions } from "../src/errors.js";
@@ -35,7 +37,6 @@ import { WorkerMetrics } from "../src/jobs/queue/worker/worker-metrics.js";
 import { JobMetrics, jobGauges } from "../src/jobs/report/job-metrics.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
-import { DocsSandbox } from "./support/docs-sandbox.js";
 import { pairReport } from "./support/formats/pair-report.js";
 import { describeFormatAbilities, pairCells } from "./support/formats/pair-text.js";
 import { fillSections, table } from "./support/markdown.js";
@@ -53,20 +54,13 @@ function formatOptions(options: OptionTable): string {
   return table(["option", "takes", "default", ""], rows);
 }
 
-interface Flag {
-  readonly type?: string;
-  readonly alias?: string | readonly string[];
-  readonly default?: unknown;
-  readonly describe?: string;
-  readonly defaultDescription?: string;
-}
-
 function flags(options: Readonly<Record<string, Flag>>): string {
-  const rows = Object.entries(options).map(([name, { type, alias, describe: text = "", defaultDescription }]) => {
-    if (options[name]!.default === true) return [`\`--no-${name}\``, text.replace(`--no-${name} `, "")];
-    const takes = type === "boolean" ? "" : type === "number" ? " N" : " …";
+  const rows = Object.entries(options).map(([name, flag]) => {
+    const { alias, describe: text, defaultDescription } = flag;
+    if (flag.default === true) return [`\`--no-${name}\``, text];
     const short = alias === undefined ? "" : `, \`-${alias}\``;
-    return [`\`--${name}${takes}\`${short}`, defaultDescription ? `${text} (default: ${defaultDescription})` : text];
+    const term = `\`--${name}${formatValuePlaceholder(flag)}\`${short}`;
+    return [term, defaultDescription ? `${text} (default: ${defaultDescription})` : text];
   });
   return table(["flag", ""], rows);
 }
@@ -82,9 +76,9 @@ function adminTable(): string {
     .filter(({ usage }) => usage.startsWith("admin "))
     .map(({ usage, summary, options }) => {
       const own = Object.entries(options).filter(([name]) => !ofAll.includes(name));
-      const flags = own.map(([name, { type, demandOption }]) => {
-        const text = `--${name}${type === "boolean" ? "" : " …"}`;
-        return demandOption ? text : `[${text}]`;
+      const flags = own.map(([name, flag]) => {
+        const text = `--${name}${formatValuePlaceholder(flag)}`;
+        return flag.demandOption ? text : `[${text}]`;
       });
       const words = usage.replace(/<(.*)>/, (_, name: string) => name.toUpperCase());
       return [`\`${[words, ...flags].join(" ")}\``, summary];
@@ -104,7 +98,7 @@ describe("docs/formats.md", () => {
     ]),
   );
 
-  test("has the options that readers and writers have", async () => {
+  test("docs/formats.md lists the options of all readers and writers", async () => {
     const markdown = page("formats.md");
     // The two GeoJSON formats have one reader.
     const expected = Object.keys(parts).filter((name) => name !== "geojsonseq reader");
@@ -112,7 +106,7 @@ describe("docs/formats.md", () => {
     await expect(fillSections(markdown, parts)).toMatchFileSnapshot("../docs/formats.md");
   });
 
-  test("names only codes that errors.md explains", () => {
+  test("docs/formats.md names only codes that errors.md explains", () => {
     const named = [...page("formats.md").matchAll(/\(`[a-z0-9-]+`(?:[ ,][^()]*)?\)/g)].flatMap((match) =>
       [...match[0].matchAll(/`([a-z0-9-]+)`/g)].map((code) => code[1]!),
     );
@@ -126,7 +120,7 @@ describe("docs/pairs.md", () => {
     ({ id, reader, writer, addresses }) => reader && writer && !addresses && id !== "geojsonseq",
   );
 
-  test("has what conversions between all formats report", async () => {
+  test("docs/pairs.md lists the reports of conversions between all formats", async () => {
     const sections: string[] = [];
     for (const from of formats) {
       const reports = [];
@@ -141,7 +135,7 @@ describe("docs/pairs.md", () => {
 });
 
 describe("docs/command-line.md", () => {
-  test("has the flags that the commands have", async () => {
+  test("docs/command-line.md lists the flags of all commands", async () => {
     const markdown = page("command-line.md");
     const parts = {
       common: flags(common),
@@ -182,7 +176,7 @@ describe("docs/command-line.md", () => {
     "docs/sync.md",
     "docs/jobs.md",
     "docs/monitoring.md",
-  ])("knows every flag that %s speaks of", (name) => {
+  ])("every flag in %s exists", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
     const spoken = [...text.matchAll(/(?<=^|[\s`(])--([a-z][a-z-]+)/gm)].map((match) => match[1]!);
@@ -243,7 +237,7 @@ describe("docs/monitoring.md", () => {
   const ofRun = new JobMetrics("any").registry.getMetricsAsArray();
   const ofWorker = new WorkerMetrics().registry.getMetricsAsArray();
 
-  test("has the names of all metrics", async () => {
+  test("docs/monitoring.md lists all metrics", async () => {
     const parts = {
       "job-metrics": metricTable(ofRun, (name) => labelsOfRun[name.replace("geoferry_", "")]!.labels),
       "worker-metrics": metricTable(ofWorker, (name) => (/duration/.test(name) ? ["outcome"] : [])),
@@ -251,7 +245,7 @@ describe("docs/monitoring.md", () => {
     await expect(fillSections(page("monitoring.md"), parts)).toMatchFileSnapshot("../docs/monitoring.md");
   });
 
-  test("the rules and the dashboard ask for metrics that there are", () => {
+  test("the alert rules and the dashboard use existing metrics", () => {
     const known = new Set([...ofRun, ...ofWorker].flatMap(({ name }) => [name, `${name}_count`]));
     const rules = parse(readFileSync(new URL("../samples/jobs/alerts.yaml", import.meta.url), "utf8"));
     const dashboard = JSON.parse(readFileSync(new URL("../samples/jobs/dashboard.json", import.meta.url), "utf8"));
@@ -264,7 +258,7 @@ describe("docs/monitoring.md", () => {
 });
 
 describe("docs/jobs.md", () => {
-  test("has the members that a job file has, and so has its schema", async () => {
+  test("docs/jobs.md and the JSON Schema list the members of a job file", async () => {
     const markdown = page("jobs.md");
     const parts = {
       job: members(jobFile),
@@ -299,7 +293,7 @@ const sources = projectFiles()
 const running = sources.filter(({ path }) => !path.startsWith("src/errors") && !path.startsWith("src/testing/"));
 
 describe("errors", () => {
-  test("stand in docs/errors.md with their kinds and exit statuses, and no others do", () => {
+  test("docs/errors.md lists exactly the errors of the registry, with kinds and exit statuses", () => {
     const rows = sections()
       .Errors!.split("\n")
       .filter((line) => line.startsWith("| `"));
@@ -316,14 +310,14 @@ describe("errors", () => {
     expect(documented).toEqual(expected);
   });
 
-  test.each(Object.keys(errorDefinitions) as ErrorCode[])("%s is thrown somewhere", (code) => {
+  test.each(Object.keys(errorDefinitions) as ErrorCode[])("the error %s is thrown by the sources", (code) => {
     const asFault = new RegExp(`\\bcreateError\\(\\s*"${code}"`);
     const asCode = new RegExp(`\\bcode(: .*?)? = .*"${code}"|\\bcode: "${code}"|\\? "${code}"`);
     const found = running.some(({ text }) => asFault.test(text) || asCode.test(text));
     expect(found, `nothing throws ${code}: it has no place in the registry`).toBe(true);
   });
 
-  test("are thrown with codes of the registry only", () => {
+  test("the sources throw only errors of the registry", () => {
     const thrown = running.flatMap(({ text }) =>
       [...text.matchAll(/\bcreateError\(\s*"([^"]+)"/g)].map((match) => match[1]!),
     );
@@ -331,7 +325,7 @@ describe("errors", () => {
     expect(thrown.filter((code) => !Object.hasOwn(errorDefinitions, code))).toEqual([]);
   });
 
-  test("have their status in the table of docs/converting.md", () => {
+  test("docs/converting.md has the exit status of every kind of error", () => {
     const rows = [...page("converting.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
     const used = new Set(Object.values(errorDefinitions).map(({ kind }) => exitStatus[kind]));
     expect(rows).toEqual([...new Set([0, exitStatus.rejected, exitStatus.differences, ...used])].sort((a, b) => a - b));
@@ -358,13 +352,13 @@ describe("losses, notes and rejects", () => {
     ["Notes", /\bnotices\.add\(\s*"([a-z0-9-]+)"/g],
     ["Notes", /\bnotices\.push\(\[\s*"([a-z0-9-]+)"/g],
     ["Notes", /(?<![.\w])(?:say|once)\(\s*"([a-z0-9-]+)"/g],
-  ] as const)("%s has every code that %s finds", (name, pattern) => {
+  ] as const)("%s has every code of %s", (name, pattern) => {
     const codes = found(pattern);
     expect(codes.length).toBeGreaterThan(0);
     expect(codes.filter(({ code }) => !section[name].includes(code))).toEqual([]);
   });
 
-  test("has what readers of cells and shapes note on their way", () => {
+  test("docs/errors.md has every notice of readers of cells and shapes", () => {
     const codes = found(
       /\bthis\.note\(\s*"([a-z0-9-]+)"/g,
       /\btroubles\.set\(\s*"([a-z0-9-]+)"/g,
@@ -374,7 +368,7 @@ describe("losses, notes and rejects", () => {
     expect(codes.filter(({ code }) => !all.includes(code))).toEqual([]);
   });
 
-  test("has every code that a feature is rejected with", () => {
+  test("docs/errors.md has every code of rejected features", () => {
     const codes = found(
       /\breject\(\{\s*code: "([a-z0-9-]+)"/g,
       /\breject\([^;{]*?"([a-z]+(?:-[a-z0-9]+)+)"/g,
@@ -385,7 +379,7 @@ describe("losses, notes and rejects", () => {
     expect(codes.filter(({ code }) => !rejects.includes(code))).toEqual([]);
   });
 
-  test("explains no code that the code does not have", () => {
+  test("docs/errors.md explains only codes that the sources have", () => {
     const text = running.map((source) => source.text).join("\n");
     // Made from the dimension that is dropped.
     const made = text.includes("-dropped`, undefined,") ? ["z-dropped", "m-dropped"] : [];
@@ -395,8 +389,8 @@ describe("losses, notes and rejects", () => {
     expect(unused).toEqual([]);
   });
 
-  test("has every code that conversions of the samples bring about", { timeout: 240_000 }, async () => {
-    const desk = new DocsSandbox();
+  test("docs/errors.md has every code that conversions of the samples report", { timeout: 240_000 }, async () => {
+    const sandbox = new DocsSandbox();
     const met = new Set<string>();
     try {
       const inputs = ["samples/*.geojson", "samples/csv/*.csv", "samples/flawed/*", "samples/shapefile/*.shp"];
@@ -415,17 +409,17 @@ describe("losses, notes and rejects", () => {
             "--json",
             "-q",
           ];
-          const records = geoferry(args, { cwd: desk.folder }).stdout.trim().split("\n");
+          const records = geoferry(args, { cwd: sandbox.folder }).stdout.trim().split("\n");
           for (const record of records) {
             const { code } = JSON.parse(record) as { code?: string };
             if (code !== undefined) met.add(code);
           }
-          const { output } = await desk.run(`cat ${out}/*.rejects.geojsonl 2>/dev/null; true`);
+          const { output } = await sandbox.run(`cat ${out}/*.rejects.geojsonl 2>/dev/null; true`);
           for (const line of output.split("\n").filter((text) => text !== "")) met.add(JSON.parse(line).reject.code);
         }
       }
     } finally {
-      desk.remove();
+      sandbox.remove();
     }
     expect(met.size).toBeGreaterThan(10);
     expect([...met].filter((code) => !explained().includes(code))).toEqual([]);
@@ -434,7 +428,7 @@ describe("losses, notes and rejects", () => {
 
 describe("links of the pages", () => {
   const pages = projectFiles().filter((path) => /^(README\.md|docs\/[^/]+\.md)$/.test(path));
-  test.each(pages)("of %s lead to files", (path) => {
+  test.each(pages)("links of %s lead to existing files", (path) => {
     const links = [...textOf(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map((match) => match[1]!);
     const local = links.filter((link) => !/^https?:/.test(link));
     const files = new Set(projectFiles());

@@ -17,11 +17,11 @@ test.each([
   [-1000, "-1,000"],
   [-123_456, "-123,456"],
   [Number.MIN_SAFE_INTEGER, "-9,007,199,254,740,991"],
-])("%d is %s", (count, text) => {
+])("the count %d is formatted as %s", (count, text) => {
   expect(groupDigits(count)).toBe(text);
 });
 
-test("digits are grouped as the English locale groups them", () => {
+test("digits are grouped as in the English locale", () => {
   const counts = fc.oneof(fc.maxSafeInteger(), fc.integer(), fc.integer({ min: -100_000, max: 100_000 }));
   fc.assert(fc.property(counts, (count) => groupDigits(count) === count.toLocaleString("en")));
 });
@@ -31,11 +31,11 @@ test.each([
   [1, "1 feature"],
   [2, "2 features"],
   [1234, "1,234 features"],
-])("%d of a feature is %s", (count, text) => {
+])("%d features are counted as %s", (count, text) => {
   expect(formatCount(count, "feature")).toBe(text);
 });
 
-test("a word with a plural of its own is given both", () => {
+test("an irregular plural is given explicitly", () => {
   expect(formatCount(1, "stretch", "stretches")).toBe("1 stretch");
   expect(formatCount(1001, "stretch", "stretches")).toBe("1,001 stretches");
 });

@@ -15,7 +15,11 @@ function project(name: string, ...files: string[]): string {
 
 describe("the command that installs a missing package", () => {
   test.each([
-    ["a checkout", "/srv/ada/geoferry/src/install-command.ts", "npm install --allow-scripts=gdal-async gdal-async"],
+    [
+      "a checkout",
+      "/srv/ada/geoferry/src/install-command.ts",
+      "npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async",
+    ],
     [
       "npm, globally",
       "/usr/lib/node_modules/geoferry/dist/chunks/load.js",
@@ -37,20 +41,24 @@ describe("the command that installs a missing package", () => {
       "pnpm add -g --allow-build=gdal-async gdal-async",
     ],
     ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g --trust gdal-async"],
-  ])("of %s", (_case, path, command) => {
+  ])("the command for a missing package suits %s", (_case, path, command) => {
     expect(installCommand("gdal-async", path)).toBe(command);
   });
 
   test.each([
-    ["npm", ["package.json", "package-lock.json"], "npm install --allow-scripts=gdal-async gdal-async"],
+    [
+      "npm",
+      ["package.json", "package-lock.json"],
+      "npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async",
+    ],
     ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add --allow-build=gdal-async gdal-async"],
     ["yarn", ["package.json", "yarn.lock"], "yarn add gdal-async"],
     ["bun", ["package.json", "bun.lock"], "bun add --trust gdal-async"],
-  ])("of a project of %s", (name, files, command) => {
+  ])("the command for a missing package suits a project of %s", (name, files, command) => {
     expect(installCommand("gdal-async", project(name, ...files))).toBe(command);
   });
 
-  test("of a project of pnpm, which links packages", () => {
+  test("the command for a missing package suits a project of pnpm, which links packages", () => {
     const path = project("linked", "package.json", "pnpm-lock.yaml").replace(
       "node_modules/",
       "node_modules/.pnpm/geoferry@0.1.0/node_modules/",

@@ -14,20 +14,20 @@ test.each([
   ["contry", "country"],
   ["overwite", "overwrite"],
   ["updaet", "update"],
-])("%s is %s", (typed, name) => {
+])("the nearest name to %s is %s", (typed, name) => {
   expect(nearestName(typed, known)).toBe(name);
 });
 
-test.each(["", "x", "elevation", "pop", "mean", "n".repeat(10_000)])("%s is none of them", (typed) => {
+test.each(["", "x", "elevation", "pop", "mean", "n".repeat(10_000)])("%s has no near name", (typed) => {
   expect(nearestName(typed, known)).toBeNull();
 });
 
-test("of several, the nearest is taken, and the first of those that are equally near", () => {
+test("the nearest of several names is found, or the first of equally near ones", () => {
   expect(nearestName("street2", ["street_11", "street1", "street3"])).toBe("street1");
   expect(nearestName("id", ["ids", "ID"])).toBe("ID");
 });
 
-test("one slip in a name of three letters or more is found", () => {
+test("one wrong letter in a name of three letters or more is recognized", () => {
   const names = fc.string({ unit: fc.constantFrom(..."abcdefgh"), minLength: 4, maxLength: 30 });
   fc.assert(
     fc.property(names, fc.nat(), fc.constantFrom("left out", "doubled", "exchanged"), (name, at, slip) => {

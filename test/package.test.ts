@@ -34,7 +34,7 @@ function loadedWith(path: string, found = new Set<string>()): Set<string> {
 }
 
 describe("the package", () => {
-  test("has every file that package.json names, with declarations for those who import it", () => {
+  test("the package has every file that package.json names, with type declarations", () => {
     const formats = readdirSync(join(root, "plugins")).filter((name) => name !== "shared" && name !== "index.ts");
     const named = [
       ...Object.values(manifest.bin),
@@ -47,12 +47,12 @@ describe("the package", () => {
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test("has one GeoferryError and one Batch for all importers", () => {
+  test("all entry points of the package share one GeoferryError and one Batch", () => {
     const definitions = /\b(?:class (?:GeoferryError|Batch)\b|(?:GeoferryError|Batch)(?:\$\d+)? = class\b)/g;
     expect(built.flatMap((path) => [...textOf(path).matchAll(definitions)].map(() => path))).toHaveLength(2);
   });
 
-  test("contains what it needs, but for the packages that package.json names", () => {
+  test("the package contains all dependencies except those in package.json", () => {
     const names = new Set(
       built.flatMap((path) =>
         [...textOf(path).matchAll(/(?:^(?:import|export)\b[^"\n]*? from |^import |\bimport\()"([^."#][^"\n]*)"/gm)].map(
@@ -69,7 +69,7 @@ describe("the package", () => {
     expect(Object.values(manifest.peerDependenciesMeta)).toEqual([{ optional: true }, { optional: true }]);
   });
 
-  test("lists the licence of each library that it contains", () => {
+  test("the package lists the license of each library that it contains", () => {
     const notices = textOf("dist/THIRD-PARTY-NOTICES.txt");
     for (const name of ["fastify", "pg", "ioredis", "@aws-sdk/client-s3", "yauzl", "@sqlite.org/sqlite-wasm"])
       expect(notices).toContain(`\n${name} `);
@@ -84,7 +84,7 @@ describe("the package", () => {
 });
 
 describe("a command", () => {
-  test("begins with the signals, and needs no dependency before it knows that it does", () => {
+  test("a command installs signal handlers first, and loads dependencies only when needed", () => {
     const first = loadedWith("dist/src/cli/main.js");
     expect([...first].sort()).toEqual(["dist/chunks/signals.js", "dist/src/cli/main.js", "node:module"]);
     const core = [...loadedWith("dist/src/cli/run-command-line.js")];
@@ -95,7 +95,7 @@ describe("a command", () => {
     expect(core.filter((name) => slow.includes(name))).toEqual([]);
   });
 
-  test("loads a format's reader and writer only when they are used, and no tables of coordinate systems", () => {
+  test("a command loads the reader and writer of a format only when they are used, and no tables of coordinate systems", () => {
     const core = [...loadedWith("dist/src/cli/run-command-line.js")];
     expect(
       core.filter((name) => /\/(reader|writer|sequence-writer|registry|operation)\.js$|\/table\//.test(name)),
@@ -103,7 +103,7 @@ describe("a command", () => {
     expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/plugins\/csv\/reader\.js"\)/);
   });
 
-  test("loads the service only where it is run or managed", () => {
+  test("a command loads the service only to run or manage it", () => {
     const core = [...loadedWith("dist/src/cli/run-command-line.js")];
     expect(core.filter((name) => name.includes("/service/"))).toEqual([]);
     expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/src\/service\/serve\.js"\)/);
@@ -111,7 +111,7 @@ describe("a command", () => {
     expect(managing.filter((name) => /pages|serve\.js$/.test(name))).toEqual([]);
   });
 
-  test("names functions in a stack as the sources do", () => {
+  test("stack traces have the function names of the sources", () => {
     const { stderr } = geoferry(["convert", "nothing-here.csv", "out.geojson", "-v"]);
     expect(stderr).toMatch(/^ +at (async )?openInputs? \(.*dist.chunks.core\.js:\d+:\d+\)$/m);
   });

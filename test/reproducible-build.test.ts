@@ -45,7 +45,7 @@ test("a build at another path gives the same bytes", () => {
   expect(built).toEqual(checksums(join(root, "dist")));
 }, 300_000);
 
-test("npm version dates the section of the changelog, and fails where there is none", () => {
+test("npm version dates the section of the changelog, and fails without one", () => {
   const changelog = scratch.path("CHANGELOG.md");
   writeFileSync(changelog, "# Changelog\n\n## 1.2.0 (unreleased)\n\n- More.\n\n## 1.1.0 (2026-01-02)\n");
   const date = (version: string) =>

@@ -106,7 +106,7 @@ export class BatchReader {
       if (isHeader && !scanner.isBlank(bytes)) {
         isHeader = false;
         if (hasNul && bytes.subarray(at, next).includes(0)) {
-          context.reportNotice("header-binary", undefined, "names of columns have NUL bytes, which are no text");
+          context.reportNotice("header-binary", undefined, "names of columns have NUL bytes, which are not text");
         }
       } else if (!scanner.isBlank(bytes)) {
         this.passedRecords++;
@@ -114,7 +114,7 @@ export class BatchReader {
           const reason = `${scanner.cells} cells, but there are ${this.columns.length} columns`;
           reject(at, next, "record-too-long", reason);
         } else if (hasNul && bytes.subarray(at, next).includes(0)) {
-          reject(at, next, "record-binary", "a NUL byte is no text");
+          reject(at, next, "record-binary", "a NUL byte is not text");
         } else {
           const failure = this.geometry.read(bytes, scanner, this.builder);
           if (failure)

@@ -49,6 +49,7 @@ export default defineFormat({
   label: "Comma-separated values",
   extensions: ["csv", "tsv", "tab", "psv"],
   companionExtensions: ["csvt"],
+  sharedCompanionExtensions: ["prj"],
   identify,
   reader: {
     indistinct: ["field-types", "empty-text"],

@@ -2,59 +2,63 @@ import { createError } from "../../src/errors.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 
 export const readerOptions = {
-  delimiter: { type: "text", default: "auto", help: "auto, comma, semicolon, tab, pipe, space, or one character" },
+  delimiter: {
+    type: "text",
+    default: "auto",
+    help: "Delimiter: auto, comma, semicolon, tab, pipe, space, or one character",
+  },
   decimal: { type: "choice", choices: ["auto", ".", ","], default: "auto", help: "Decimal separator" },
   thousands: {
     type: "choice",
     choices: ["auto", "none", ".", ",", "space", "apostrophe"],
     default: "auto",
-    help: "Thousands separator; auto: inferred by column if unambiguous",
+    help: "Thousands separator; auto infers it by column if unambiguous",
   },
   dates: {
     type: "choice",
     choices: ["auto", "dmy", "mdy"],
     default: "auto",
-    help: "Date order of 01/02/1999; auto: inferred from all dates of the column, which stays text if ambiguous",
+    help: "Date order of 01/02/1999; auto infers it from all dates of the column, which stays text if ambiguous",
   },
   header: {
     type: "choice",
     choices: ["auto", "yes", "no"],
     default: "auto",
-    help: "Whether the first row is a header; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
+    help: "Read the first row as a header; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
   },
   skipLines: {
     type: "integer",
     min: 0,
-    help: "Lines to skip before the header row or the first row of data; default: title lines are detected",
+    help: "Number of lines to skip before the header row or the first row of data; default: title lines are detected",
   },
   encoding: {
     type: "text",
     default: "auto",
-    help: "auto (byte order mark, UTF-8, else Windows-1252), or a name: windows-1250, shift_jis …",
+    help: "Encoding: auto (byte order mark, UTF-8, else Windows-1252), or a name: windows-1250, shift_jis …",
   },
   types: {
     type: "choice",
     choices: ["auto", "text"],
     default: "auto",
-    help: "auto: infer numbers, dates and booleans from all rows; text: read everything as text",
+    help: "Types of fields: auto infers numbers, dates and booleans from all rows; text reads everything as text",
   },
   sample: {
     type: "integer",
     min: 1,
-    help: "Rows to infer types from instead of all; later values that do not fit are lost and reported",
+    help: "Number of rows to infer types from instead of all; later values that do not fit are lost and reported",
   },
   x: { type: "text", help: "Column of the longitude or easting; with y" },
   y: { type: "text", help: "Column of the latitude or northing; with x" },
   z: { type: "text", help: "Column of the height" },
   geometry: {
     type: "text",
-    help: 'the column of WKT, hexadecimal WKB, GeoJSON or "lat, lon"; none: read no geometry',
+    help: 'Column of WKT, hexadecimal WKB, GeoJSON or "lat, lon"; none reads no geometry',
   },
   letterO: {
     type: "choice",
     choices: ["auto", "east", "west"],
     default: "auto",
-    help: "Meaning of O in degrees such as 9° O; auto: inferred from other letters of the column and the language of the header",
+    help: "Meaning of O in degrees such as 9° O; auto infers it from other letters of the column and the language of the header",
   },
   srid: {
     type: "integer",
@@ -74,13 +78,13 @@ export const writerOptions = {
   delimiter: {
     type: "text",
     default: "comma",
-    help: "comma, semicolon, tab, pipe, space, or one character; of .tsv and .tab it is tab, of .psv pipe",
+    help: "Delimiter: comma, semicolon, tab, pipe, space, or one character; for .tsv and .tab the default is tab, for .psv pipe",
   },
   geometry: {
     type: "choice",
     choices: ["auto", "xy", "wkt", "wkb", "geojson", "none"],
     default: "auto",
-    help: "auto: columns lon and lat (x and y when projected) if all are points, else a WKT column",
+    help: "Columns for the geometry; auto: lon and lat (x and y when projected) if all are points, else a WKT column",
   },
   precision: {
     type: "integer",
@@ -120,16 +124,28 @@ export function impliedOptions(name: string): { readonly delimiter?: string } {
   return extension === undefined ? {} : { delimiter: delimiterByExtension[extension]! };
 }
 
-/** The byte of a delimiter option. @throws option-invalid */
+/** Characters that occur in numbers, dates, WKT and quotes cannot be delimiters. */
+const notDelimiters = /^[\w"+.()-]$/;
+
+/** The byte of a reader's delimiter option. @throws option-invalid */
 export function delimiterByte(option: string): number {
   const text = delimiterNames[option.toLowerCase()] ?? option;
-  // Characters that occur in numbers, dates, WKT and quotes cannot be delimiters.
-  if (!/^[\t -~]$/.test(text) || /^[\w"+.:()-]$/.test(text)) {
-    throw createError("option-invalid", {
-      option: "delimiter",
-      value: option,
-      expected: "comma, semicolon, tab, pipe, space or one sign of ASCII",
-    });
-  }
-  return text.charCodeAt(0);
+  if (/^[\t -~]$/.test(text) && !notDelimiters.test(text)) return text.charCodeAt(0);
+  throw delimiterError(option, "numbers, dates or WKT");
 }
+
+/** The byte of a writer's delimiter option. Times are written without quotes. @throws option-invalid */
+export function writerDelimiterByte(option: string): number {
+  const byte = delimiterByte(option);
+  if (byte === colonByte) throw delimiterError(option, "times");
+  return byte;
+}
+
+const colonByte = 58;
+
+const delimiterError = (value: string, values: string): Error =>
+  createError("option-invalid", {
+    option: "delimiter",
+    value,
+    expected: `comma, semicolon, tab, pipe, space or another ASCII character that is not in ${values}`,
+  });

@@ -63,8 +63,8 @@ function createLayer(source: Source, file: SourceFile, plan: CsvPlan, context: R
     prefetch: (split: Split) => read(split as CsvSplit),
     async *batches(split?: Split, fetched?: unknown) {
       const rows = new BatchReader(plan, source.name, context);
-      for await (const piece of split ? [split as CsvSplit] : splits()) {
-        yield* rows.read((fetched as TextBlock | undefined) ?? (await read(piece)), piece);
+      for await (const current of split ? [split as CsvSplit] : splits()) {
+        yield* rows.read((fetched as TextBlock | undefined) ?? (await read(current)), current);
       }
       rows.finish();
     },

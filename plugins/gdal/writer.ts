@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { quoteForShell } from "../../src/errors/shell-quote.js";
 import { type Field, typesIn } from "../../src/model/index.js";
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
+import { reportCoordinateLosses } from "../shared/coordinate-losses.js";
 import {
   emptyGeometryDrivers,
   fifteenDigitDrivers,
@@ -119,9 +120,9 @@ class GdalAssembler implements Assembler<RowChunk> {
     file.features += features;
     file.ids.add(ids, features);
     const { context, facts } = this;
-    const { missingZ: z, missingM: m, empty } = counts;
+    const { empty } = counts;
     if (empty > 0) context.reportLoss("geometry-empty", undefined, "a geometry without positions became none", empty);
-    if (z > 0) context.reportLoss("z-missing", undefined, "a position without a height got the height 0", z);
+    reportCoordinateLosses(counts, context);
     const fields = this.layers[layer]!.fields ?? [];
     fields.forEach(({ name, type }, f) => {
       const [values, zoned, fractions] = [counts.values[f]!, counts.zoned[f]!, counts.fractions[f]!];
@@ -162,7 +163,6 @@ class GdalAssembler implements Assembler<RowChunk> {
         );
       }
     });
-    if (m > 0) context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", m);
   }
 
   async finish(): Promise<void> {
@@ -257,7 +257,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     ];
   }
 
-  /** A .tab stores coordinates as integers scaled to its bounds: GDAL's default bounds leave centimeters. */
+  /** A .tab stores coordinates as integers scaled to its bounds: GDAL's default bounds leave centimetres. */
   private bounds(): string[] {
     const { facts, values, layers, sink } = this;
     const extent = layers[0]?.summary?.extent;

@@ -10,13 +10,13 @@ const featureOptions = {
   rfc7946: {
     type: "boolean",
     default: true,
-    help: "Exterior rings counter-clockwise and holes clockwise; no keeps them as they are",
+    help: "Write exterior rings counter-clockwise and holes clockwise; no keeps the order of positions",
   },
   antimeridian: {
     type: "choice",
     choices: ["keep", "cut"],
     default: "keep",
-    help: "Cut lines and polygons in two where they cross the antimeridian (RFC 7946, section 3.1.9)",
+    help: "Keep lines and polygons that cross the antimeridian, or cut them in two there (RFC 7946, section 3.1.9)",
   },
   ids: { type: "boolean", default: true, help: "Write the feature ids" },
   idField: { type: "text", help: "Field to use as feature id" },

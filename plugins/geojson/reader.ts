@@ -222,8 +222,8 @@ class GeoJsonLayer implements Layer {
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     const passed = { records: 0, lines: 0 };
-    for await (const piece of split ? [split as FeatureSplit] : this.splits()) {
-      const reader = this.reader(piece, passed, this.context);
+    for await (const current of split ? [split as FeatureSplit] : this.splits()) {
+      const reader = this.reader(current, passed, this.context);
       yield* reader.batches(fetched as Buffer | undefined);
       passed.records = reader.records;
       passed.lines = reader.lines;
@@ -233,16 +233,18 @@ class GeoJsonLayer implements Layer {
 
   async *scanBatches(): AsyncGenerator<ScanBatch> {
     const { signal, skipErrors, keepsBadGeometries } = this.context;
-    const deaf = { ...silentReporter, signal, skipErrors, keepsBadGeometries, reject: () => undefined };
-    const gatherer = new BatchCollector(deaf, this.options.fid);
-    const walker = new SplitFinder(this.file, this.splitSize, gatherer);
+    const silentContext = { ...silentReporter, signal, skipErrors, keepsBadGeometries, reject: () => undefined };
+    const collector = new BatchCollector(silentContext, this.options.fid);
+    const splitFinder = new SplitFinder(this.file, this.splitSize, collector);
     // Damage to be skipped may hide the end of a split.
-    const splits = skipErrors ? this.split() : this.split((start, opens) => walker.end(start, opens));
-    for await (const piece of splits) {
+    const splits = skipErrors ? this.split() : this.split((start, opens) => splitFinder.end(start, opens));
+    for await (const current of splits) {
       signal.throwIfAborted();
-      let { bytes } = piece;
-      const isRead = walker.hasPassed(piece);
-      const found = isRead ? gatherer.batches : this.reader(piece, { records: 0, lines: 0 }, deaf).batches();
+      let { bytes } = current;
+      const isRead = splitFinder.hasPassed(current);
+      const found = isRead
+        ? collector.batches
+        : this.reader(current, { records: 0, lines: 0 }, silentContext).batches();
       for await (const batch of found) {
         yield { batch, bytes };
         bytes = 0;
@@ -265,11 +267,11 @@ class GeoJsonLayer implements Layer {
     return skim.summary(splits, onBytesScanned);
   }
 
-  private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
+  private reader(split: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
     const { mark, layout, members } = this.scanResult.fileLayout;
     // In a FeatureCollection, the member of the collection applies.
     const crs = layout === "documents" ? undefined : members.crs;
     const settings = { source: this.source.name, mark, idField: this.options.fid, crs, before: { ...passed } };
-    return new SplitReader(this.file, piece, settings, listener);
+    return new SplitReader(this.file, split, settings, listener);
   }
 }

@@ -17,6 +17,7 @@ import {
   type FileEntry,
   type GroupEntry,
   leavesOf,
+  mergeGeometries,
 } from "./write/footer.js";
 import { createLayout, type WriteOptions } from "./write/layout.js";
 import { type EncodedPage, PageBuilder } from "./write/page-builder.js";
@@ -63,7 +64,7 @@ async function projJsonOf(crs: Crs | null, context: WriteContext): Promise<FileE
 class ParquetAssembler implements Assembler<ParquetChunk> {
   private readonly groups: GroupEntry[] = [];
   private readonly zones: Zones[];
-  private readonly geometry = createGeometrySummary();
+  private readonly leaves: ReturnType<typeof leavesOf>;
   private readonly builders: readonly PageBuilder[];
   /** The pages of the row group in progress, by leaf column. */
   private pages: Promise<EncodedPage>[][];
@@ -82,10 +83,10 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
     private readonly plan: Pick<FileEntry, "layout" | "projJson" | "srid" | "isLogical">,
     private readonly context: WriteContext,
   ) {
-    const leaves = leavesOf(plan.layout);
+    this.leaves = leavesOf(plan.layout);
     this.zones = plan.layout.fields.map(() => ({ utc: 0, local: 0 }));
-    this.builders = leaves.map(({ kind }) => new PageBuilder(kind, maxPageRows));
-    this.pages = leaves.map(() => []);
+    this.builders = this.leaves.map(({ kind }) => new PageBuilder(kind, maxPageRows));
+    this.pages = this.leaves.map(() => []);
   }
 
   async append(chunk: ParquetChunk): Promise<void> {
@@ -93,7 +94,6 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
       this.zones[f]!.utc += utc;
       this.zones[f]!.local += local;
     });
-    addGeometries(this.geometry, chunk, 0, chunk.rows);
     const sizes = rowSizes(chunk);
     for (let from = 0; from < chunk.rows; ) {
       const to = this.fill(sizes, from, chunk.rows);
@@ -154,7 +154,7 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
     const bytes = Buffer.concat(pages.map((page) => page.bytes));
     await this.file.write(bytes);
     this.end += bytes.length;
-    const { kind } = leavesOf(this.plan.layout)[leaf]!;
+    const { kind } = this.leaves[leaf]!;
     return {
       offset,
       size: bytes.length,
@@ -173,7 +173,8 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
       const example = "a time without a zone was written as UTC, since others have a zone";
       this.context.reportLoss("zone-assumed", name, example, local);
     });
-    const { plan, groups, zones, geometry } = this;
+    const { plan, groups, zones } = this;
+    const geometry = mergeGeometries(groups.map((group) => group.geometry));
     const footer = encodeFooter({ ...plan, groups, zones, geometry });
     const size = Buffer.alloc(4);
     size.writeUInt32LE(footer.length);

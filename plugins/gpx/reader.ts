@@ -9,7 +9,8 @@ import type { readOptions } from "./options.js";
 import { FeatureBuilder } from "./read/feature-builder.js";
 import { GpxParser } from "./read/gpx-parser.js";
 import { maxPaths } from "./read/paths.js";
-import { type GpxField, type GpxScanResult, type GpxSplit, scanGpx, toLayerField } from "./read/scan.js";
+import { scanGpx } from "./read/scan.js";
+import { type GpxField, type GpxScanResult, type GpxSplit, toLayerField } from "./read/scan-result.js";
 
 type Options = OptionValues<typeof readOptions>;
 
@@ -123,8 +124,8 @@ class GpxLayer implements Layer {
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     let records = 0;
-    for await (const piece of split ? [split as GpxSplit] : this.splits()) {
-      const reading = this.read(piece, records, fetched as Buffer | undefined);
+    for await (const current of split ? [split as GpxSplit] : this.splits()) {
+      const reading = this.read(current, records, fetched as Buffer | undefined);
       for (let next = await reading.next(); ; next = await reading.next()) {
         if (next.done) {
           records = next.value;

@@ -5,7 +5,7 @@ import { maxIdentifierBytes, toTableName } from "./identifiers.js";
 import { maxFields } from "./limits.js";
 
 export const readOptions = {
-  sql: { type: "text", help: "A SELECT to read instead of the tables, in a read-only transaction" },
+  sql: { type: "text", help: "SELECT statement to read instead of the tables, in a read-only transaction" },
   geometry: { type: "text", help: "Geometry column, if a table has several; the others are read as binary" },
   id: {
     type: "text",

@@ -75,7 +75,7 @@ export async function findOrInsertSrid(
   { name, context }: { readonly name: string; readonly context: WriteContext },
 ): Promise<number> {
   const table = `${quoteIdentifier(schema)}.spatial_ref_sys`;
-  // PostGIS coordinates are x, y whatever the axis order of the CRS, so the two are the same.
+  // PostGIS coordinates are x, y regardless of the axis order of the CRS, so the two are the same.
   const id = crs.id === "OGC:CRS84" ? "EPSG:4326" : crs.id;
   const [, organization = null, code = null] = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(id ?? "") ?? [];
   const [wkt1, wkt2] = [await context.crs.toWkt(crs, "wkt1"), await context.crs.toWkt(crs, "wkt2")];

@@ -1,36 +1,24 @@
 /** PostgreSQL counts days and microseconds from 1 January 2000. */
 
+import { type CalendarDate, dateFromDays, daysFromDate, isCalendarDate } from "../../src/model/index.js";
+
 const daysTo2000 = 10957;
 const microsPerDay = 86_400_000_000;
 
 export const pad = (value: number, digits: number): string => String(value).padStart(digits, "0");
 
+const date: CalendarDate = { year: 0, month: 0, day: 0 };
+
 /** `YYYY-MM-DD`; null outside the years 0 to 9999 and for infinities. */
 export function formatDate(days: number): string | null {
-  // Years start in March, so that the leap day is last; eras of 400 years have equal length.
-  const since = days + daysTo2000 + 719_468;
-  const era = Math.floor(since / 146_097);
-  const dayOfEra = since - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shifted = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1;
-  const month = shifted < 10 ? shifted + 3 : shifted - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  dateFromDays(days + daysTo2000, date);
+  const { year, month, day } = date;
   return year < 0 || year > 9999 ? null : `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
 /** Days since 1 January 2000 of a valid date. */
-export function daysSince2000(year: number, month: number, day: number): number {
-  const shifted = month <= 2 ? year - 1 : year;
-  const era = Math.floor(shifted / 400);
-  const yearOfEra = shifted - era * 400;
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * 146_097 + dayOfEra - 719_468 - daysTo2000;
-}
+export const daysSince2000 = (year: number, month: number, day: number): number =>
+  daysFromDate(year, month, day) - daysTo2000;
 
 /** `HH:MM:SS` with zero, three or six decimals as needed; null for 24:00. */
 export function formatTime(micros: number): string | null {
@@ -64,8 +52,6 @@ export interface Moment {
   readonly truncated: boolean;
 }
 
-const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
 /** Parses the text of a temporal field (model/field.ts); null for an invalid day. */
 export function parseMoment(text: string): Moment | null {
   const found = temporalPattern.exec(text);
@@ -73,8 +59,7 @@ export function parseMoment(text: string): Moment | null {
   const [, year = "2000", month = "01", day = "01", hour = "0", minute = "0", second = "0", decimals = "", zone] =
     found;
   const [y, m, d] = [Number(year), Number(month), Number(day)];
-  const isLeap = y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
-  if (m < 1 || m > 12 || d < 1 || d > monthDays[m - 1]! || (m === 2 && d === 29 && !isLeap)) return null;
+  if (!isCalendarDate(y, m, d)) return null;
   const offset = zone === undefined || zone === "Z" ? 0 : parseZoneMinutes(zone);
   const seconds = Number(hour) * 3600 + (Number(minute) - offset) * 60 + Number(second);
   return {

@@ -95,8 +95,8 @@ export async function* readSplit(
   before: number,
   fetched?: SplitBytes,
 ): AsyncGenerator<Batch> {
-  const piece = new SplitReader(facts, split, before, fetched ?? (await readSplitBytes(facts, split)));
-  yield* piece.batches();
+  const reader = new SplitReader(facts, split, before, fetched ?? (await readSplitBytes(facts, split)));
+  yield* reader.batches();
 }
 
 /** Why a row is rejected. */

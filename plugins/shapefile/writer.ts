@@ -9,6 +9,7 @@ import {
   type TargetLayer,
   type WriteContext,
 } from "../../src/plugin/index.js";
+import { reportCoordinateLosses } from "../shared/coordinate-losses.js";
 import { dataViewOf } from "../shared/text/data-view.js";
 import { codePageOf, encodingOfName } from "./dbf/encodings.js";
 import { RowEncoder } from "./dbf/row-encoder.js";
@@ -67,17 +68,8 @@ export async function createEncoder(
   return {
     encode(batch: Batch): ShapefileChunk {
       const { bytes, contents, ranges, missingZ, notFinite, empty } = encodeShapes(batch.geometry, shape);
-      if (missingZ > 0)
-        context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
       if (empty > 0) context.reportLoss("geometry-empty", undefined, "a geometry without positions became null", empty);
-      if (notFinite > 0) {
-        context.reportLoss(
-          "non-finite-coordinates",
-          undefined,
-          "a geometry with NaN or infinity became null",
-          notFinite,
-        );
-      }
+      reportCoordinateLosses({ missingZ, notFinite }, context);
       return { rows: batch.length, shapes: bytes, contents, ranges, records: rows.encode(batch) };
     },
   };

@@ -14,7 +14,7 @@ export default defineFormat({
     return first !== undefined && wktLine.test(first) ? "yes" : "no";
   },
   reader: {
-    options: { comment: { type: "text", default: "#", help: "What a line begins with that is no geometry" } },
+    options: { comment: { type: "text", default: "#", help: "Prefix of lines that are not geometries" } },
     load: () => import("./reader.js"),
   },
   writer: {

@@ -32,7 +32,7 @@ export async function open(source, { comment }, context) {
   };
   const srid = await sridOf();
 
-  /** A feature, or null where the line is no geometry and was rejected. */
+  /** A feature, or null where the line is not a geometry and was rejected. */
   const featureOf = (line, number) => {
     try {
       const [, own, wkt] = parts.exec(line) ?? [];

@@ -27,7 +27,7 @@ export function parseWkt(text) {
     const word = tokens[at++]?.toUpperCase() ?? "";
     const [, name = "", joined] = /^(.*[^ZM])(ZM?|M)?$/.exec(word) ?? [];
     const type = typeOf.get(name);
-    if (!type) throw new SyntaxError(`"${word}" is no geometry type`);
+    if (!type) throw new SyntaxError(`"${word}" is not a geometry type`);
     const tag = joined ?? (/^(ZM?|M)$/i.test(tokens[at] ?? "") ? tokens[at++].toUpperCase() : "");
     const position = () => {
       const numbers = [];

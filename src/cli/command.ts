@@ -57,6 +57,7 @@ export const common = {
     type: "string",
     array: true,
     accepts: "path",
+    placeholder: "PACKAGE|FILE",
     describe: "Load formats from an npm package or a file",
     requiresArg: true,
   },

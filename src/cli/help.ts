@@ -56,17 +56,17 @@ const placeholders: Readonly<Record<FlagValueKind, string>> = {
 /** Longer lists of choices are only in the description. */
 const maxChoicesLength = 32;
 
-function formatValuePlaceholder({ type, accepts, isPath, bareValue }: Flag): string {
+/** " SECONDS", "[=ADDRESS]", or nothing for a boolean flag. */
+export function formatValuePlaceholder({ type, accepts, placeholder, bareValue }: Flag): string {
   if (type === "boolean") return "";
   const choices = typeof accepts === "object" ? accepts.join("|") : "";
   const word =
-    typeof accepts === "string"
+    placeholder ??
+    (typeof accepts === "string"
       ? placeholders[accepts]
       : choices !== "" && choices.length <= maxChoicesLength
         ? choices
-        : isPath
-          ? "PATH"
-          : "VALUE";
+        : "VALUE");
   return bareValue === undefined ? ` ${word}` : `[=${word}]`;
 }
 
@@ -146,7 +146,7 @@ class HelpPage {
 }
 
 function formatOverview(page: HelpPage): string {
-  page.paragraph("geoferry COMMAND ...: converts and syncs geographic features between files, databases and maps.");
+  page.paragraph("geoferry COMMAND ...: convert and sync geographic features between files, databases and maps.");
   page.examples(firstExamples);
   const known = new Set(commandsByPurpose.flatMap(([, names]) => names));
   const others = subcommandNames("").filter((name) => !known.has(name));
@@ -168,7 +168,9 @@ function formatGroupHelp(page: HelpPage, group: string): string {
 }
 
 function formatCommandHelp(page: HelpPage, name: string, command: Command<CommonArguments>): string {
-  page.paragraph(`geoferry ${name}${formatArguments(command)}`).paragraph(`${command.summary}.`);
+  page
+    .paragraph(`geoferry ${name}${formatArguments(command)}${formatRequiredFlags(command.options)}`)
+    .paragraph(`${command.summary}.`);
   page.examples(command.examples);
   for (const [heading, flags] of groupFlags(command.options)) page.heading(heading).list(toFlagRows(flags));
   page.heading("Global flags:").list(toFlagRows({ ...common, ...builtInFlags }));
@@ -185,6 +187,11 @@ function formatArguments(command: Command<CommonArguments>): string {
   const words = positionalNames(command);
   return min > 0 ? ` ${words}` : ` [${words}]`;
 }
+
+const formatRequiredFlags = (flags: Readonly<Record<string, Flag>>): string =>
+  Object.entries(flags)
+    .map(([name, flag]) => (flag.demandOption ? ` --${name}${formatValuePlaceholder(flag)}` : ""))
+    .join("");
 
 const builtInFlags: Readonly<Record<string, Flag>> = {
   help: { type: "boolean", alias: "h", describe: "Print this help" },
@@ -208,13 +215,11 @@ function toFlagRows(flags: Readonly<Record<string, Flag>>): [term: string, what:
   return Object.entries(flags).map(([name, flag]) => {
     const letter = flag.alias === undefined ? "" : `-${flag.alias}, `;
     const term = flag.default === true ? `--no-${name}` : `${letter}--${name}${formatValuePlaceholder(flag)}`;
-    const what = flag.describe.replace(`--no-${name} `, "");
     const facts = [
       ...(flag.demandOption ? ["required"] : []),
       ...(flag.array ? ["repeatable"] : []),
       ...(flag.defaultDescription === undefined ? [] : [`default: ${flag.defaultDescription}`]),
     ];
-    const text = flag.default === true ? what[0]!.toUpperCase() + what.slice(1) : what;
-    return [term, facts.length === 0 ? text : `${text} (${facts.join("; ")})`];
+    return [term, facts.length === 0 ? flag.describe : `${flag.describe} (${facts.join("; ")})`];
   });
 }

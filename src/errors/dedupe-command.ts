@@ -8,7 +8,7 @@ export interface DuplicateKeyField {
   readonly scope: { readonly property: string; readonly value: string } | null;
 }
 
-export function dedupeCommand({ map, field, scope }: DuplicateKeyField): string {
+export function formatDedupeCommand({ map, field, scope }: DuplicateKeyField): string {
   const words = ["dedupe", "--map", map, "--remote-field", field];
   if (scope !== null) words.push("--scope", `${scope.property}=${scope.value}`);
   return `geoferry ${words.map(quoteForShell).join(" ")}`;

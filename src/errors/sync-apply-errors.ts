@@ -1,6 +1,6 @@
 /** Errors while applying a plan: part of the registry in src/errors.ts. */
 import { formatCount } from "../format-count.js";
-import { type DuplicateKeyField, dedupeCommand } from "./dedupe-command.js";
+import { type DuplicateKeyField, formatDedupeCommand } from "./dedupe-command.js";
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
 export type MapDetails = { readonly service: string; readonly map: string };
@@ -19,7 +19,7 @@ export const syncApplyErrors = {
   "duplicates-created": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: another writer created features with ${formatCount(e.keys, "value")} of "${e.field}" that this run created, too; the features differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; no data is lost: ${dedupeCommand(e)} shows the differences, and with --delete-different deletes all but one feature of each value; then run the command again`,
+      `map ${e.map} of ${e.service}: another writer created features with ${formatCount(e.keys, "value")} of "${e.field}" that this run created, too; the features differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; no data is lost: ${formatDedupeCommand(e)} shows the differences, and with --delete-different deletes all but one feature of each value; then run the command again`,
   ),
   "duplicates-lost": defineError<MapDetails & { count: number; backup: string }>(
     "conflict",

@@ -1,6 +1,6 @@
 /** Errors in the source of a synchronization, before anything is sent: part of the registry in src/errors.ts. */
 import { formatCount, groupDigits } from "../format-count.js";
-import { type DuplicateKeyField, dedupeCommand } from "./dedupe-command.js";
+import { type DuplicateKeyField, formatDedupeCommand } from "./dedupe-command.js";
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
 /** Why an attribute does not identify every feature; counts of features. */
@@ -89,7 +89,7 @@ const keyErrors = {
   >(
     "conflict",
     (e) =>
-      `map ${e.map}: several features have the same "${e.field}": ${listExamples(e.examples, e.keys)}; ${dedupeCommand(e)} shows the duplicates and deletes all but one of each; or choose another key with --remote-field`,
+      `map ${e.map}: several features have the same "${e.field}": ${listExamples(e.examples, e.keys)}; ${formatDedupeCommand(e)} shows the duplicates and deletes all but one of each; or choose another key with --remote-field`,
   ),
   "field-not-on-map": defineError<MapIdDetails & { field: string; fields: readonly string[] }>(
     "input",

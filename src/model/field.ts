@@ -73,6 +73,24 @@ export function commonType(a: FieldType, b: FieldType): FieldType {
   return textTypes.includes(a) && textTypes.includes(b) ? "text" : "json";
 }
 
+/** A field without its declarations. */
+export type TypedField = Pick<Field, "name" | "type">;
+
+/**
+ * Merges the fields of several layers by name; fields of the same name get their common type.
+ * @param layers null for a layer whose fields are not known
+ * @returns null if the fields of any layer are not known
+ */
+export function mergeFields(layers: readonly (readonly TypedField[] | null)[]): TypedField[] | null {
+  const merged = new Map<string, FieldType>();
+  if (layers.includes(null)) return null;
+  for (const { name, type } of layers.flatMap((fields) => fields ?? [])) {
+    const known = merged.get(name);
+    merged.set(name, known === undefined ? type : commonType(known, type));
+  }
+  return [...merged].map(([name, type]) => ({ name, type }));
+}
+
 /** Returns the name, or `name_1`, `name_2` … if it is taken. */
 export function uniqueName(name: string, taken: Pick<ReadonlySet<string>, "has">): string {
   if (!taken.has(name)) return name;

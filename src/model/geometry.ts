@@ -29,7 +29,7 @@ export const Kind = {
 /** The seven geometry types of RFC 7946, section 3.1; the numbers of `Kind` are those of WKB (OGC 06-103r4, 8.2.3). */
 export type GeometryType = Exclude<keyof typeof Kind, "none">;
 
-/** Geometry types by the number of their kind; index 0 is no geometry. */
+/** Geometry types by the number of their kind; index 0 means no geometry. */
 export const geometryTypes: readonly (GeometryType | null)[] = [
   null,
   "Point",
@@ -53,7 +53,7 @@ export interface GeometryColumn {
   readonly positionOffsets: Uint32Array;
   /** x and y of each position, interleaved; longitude or easting first, always. */
   readonly xy: Float64Array;
-  /** Height of each position in meters, NaN if a position has none; null if none has. */
+  /** Height of each position in metres, NaN if a position has none; null if none has. */
   readonly z: Float64Array | null;
   /** Measure of each position, NaN if a position has none; null if none has. */
   readonly m: Float64Array | null;

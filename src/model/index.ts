@@ -1,6 +1,7 @@
 export * from "./batch.js";
 export { computeBox, computeBoxes, emptyBoxes, isBoxOf } from "./bounding-boxes.js";
 export { acquireBuffer, releaseBuffer } from "./buffer-pool.js";
+export { type CalendarDate, dateFromDays, daysFromDate, daysInMonth, isCalendarDate } from "./calendar.js";
 export * from "./column.js";
 export * from "./doubles.js";
 export * from "./field.js";

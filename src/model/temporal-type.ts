@@ -1,5 +1,7 @@
 /** Recognizes canonical ISO 8601 dates and times in bytes. */
 
+import { daysInMonth } from "./calendar.js";
+
 export type TemporalType = "date" | "time" | "datetime";
 
 const [hyphen, point, colon, letterT, letterZ, plus] = [45, 46, 58, 84, 90, 43];
@@ -63,14 +65,11 @@ export function temporalTypeAt(bytes: Uint8Array, from: number, to: number): Tem
   return end > 0 && isTimeZoneOrEmpty(bytes, end, to) ? "datetime" : null;
 }
 
-const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
 /** Whether the month of the date `YYYY-MM-DD` at `from` has its day. */
 export function isExistingDay(bytes: Uint8Array, from: number): boolean {
   const day = twoDigits(bytes, from + 8);
   if (day < 29) return true;
   const month = twoDigits(bytes, from + 5);
   const year = twoDigits(bytes, from) * 100 + twoDigits(bytes, from + 2);
-  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= monthDays[month - 1]! + (leap ? 1 : 0);
+  return day <= daysInMonth(year, month);
 }

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { createError } from "../errors.js";
-import type { Crs } from "../model/index.js";
+import { type Crs, mergeFields } from "../model/index.js";
 import type { SkippedRange } from "../model/report.js";
 import type { ConversionContext } from "./conversion-context.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
-import type { OutputFile } from "./plan/plan-outputs.js";
+import { noteForeignExtension, type OutputFile } from "./plan/plan-outputs.js";
 import type { ConvertReport, OutputReport } from "./report.js";
 import { type OpenAssembler, openAssemblers } from "./write/assemblers.js";
 import type { RejectsFile } from "./write/rejects-file.js";
@@ -27,17 +27,20 @@ interface PlannedFile {
 export class ConversionRun {
   private readonly assemblers: OpenAssembler[] = [];
   private readonly writtenParts: WrittenPart[] = [];
+  private sourceFields: ConvertReport["sourceFields"] = null;
 
   constructor(private readonly conversion: ConversionContext) {}
 
   /** Plans the layers of each output file; scans the inputs if the writer needs a summary before the first feature. */
   async plan(files: readonly OutputFile[]): Promise<PlannedFile[]> {
+    noteForeignExtension(this.conversion);
     const planned: PlannedFile[] = [];
     for (const { path, layers } of files) {
       const file: PlannedFile = { path, layers: [] };
       for (const layer of layers) file.layers.push(await planLayer(this.conversion, path, layer));
       planned.push(file);
     }
+    this.sourceFields = mergeFields(planned.flatMap((file) => file.layers.map((layer) => layer.sourceFields)));
     return planned;
   }
 
@@ -135,6 +138,7 @@ export class ConversionRun {
       kept: rejectsFile.kept,
       incompleteInputs: countIncompleteInputs(request.inputs, rejectsFile, reportBuilder.skippedRanges),
       withoutGeometry: reportBuilder.withoutGeometry,
+      sourceFields: this.sourceFields,
       skippedRanges: reportBuilder.skippedRanges,
       losses: reportBuilder.losses.list(),
       notices: await reportBuilder.collectNotices(),

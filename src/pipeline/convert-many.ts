@@ -68,7 +68,7 @@ export async function planConversions(
   maySkipFailed = false,
 ): Promise<ConversionPlan> {
   const request = trimTrailingSlash(given, host);
-  const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
+  const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from, host.onLeftOut);
   const isSingle =
     host.registry.findByAddress(request.output) !== undefined ||
     (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));
@@ -268,7 +268,7 @@ function planFolderOutputs(
   }
   // Outputs with a unique name keep it; numbered names avoid them.
   for (const { address, stem } of clashing) {
-    for (let n = 2; ; n++) {
+    for (let n = 1; ; n++) {
       const output = `${stem}_${n}.${extension}`;
       if (planned.has(output.toLowerCase())) continue;
       planned.set(output.toLowerCase(), { inputs: [address], output });

@@ -29,7 +29,7 @@ export function convert(
 ): Promise<ConvertReport> {
   const attributes = { "geoferry.output": redact(request.output, host.registry) };
   return withSpan("convert", { attributes }, async (span) => {
-    const report = await runConversion(request, host, sharedExecutor, reservations).catch(async (error: unknown) => {
+    const report = await convertInSpan(request, host, sharedExecutor, reservations).catch(async (error: unknown) => {
       throw await withUtmZoneAdvice(error);
     });
     const { read, written, rejected, upToDate } = report;
@@ -39,7 +39,7 @@ export function convert(
   });
 }
 
-async function runConversion(
+async function convertInSpan(
   given: ConvertRequest,
   host: Host,
   sharedExecutor: Executor | undefined,

@@ -1,4 +1,5 @@
 /** Opens everything that a conversion works with, and closes it afterwards. */
+import { basename } from "node:path";
 import { Spool } from "../io/input/spool.js";
 import { OutputSet } from "../io/output/output-set.js";
 import { type ConversionContext, ProgressTracker } from "./conversion-context.js";
@@ -8,7 +9,7 @@ import { openAppendTarget, outputCrs } from "./input/append-target.js";
 import { checkGeometryDeclared } from "./input/check-geometry.js";
 import { openInputs } from "./input/open-inputs.js";
 import { checkFieldCount } from "./plan/check-field-count.js";
-import { openInPlaceUpdate } from "./plan/in-place-update.js";
+import { openInPlaceUpdate, replacedLayerNames } from "./plan/in-place-update.js";
 import type { PathPlan } from "./plan/path-plan.js";
 import { type ChosenWriter, type OutputFile, planOutputs } from "./plan/plan-outputs.js";
 import { parseThreshold } from "./plan/thresholds.js";
@@ -60,6 +61,7 @@ export async function withOpenConversion<T>(
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);
   for (const file of files) pathPlan.addPart(file.path);
+  noteRemovedLayers(await replacedLayerNames(request, writer, host, spool), files, request.output, reportBuilder);
 
   const available = sharedExecutor ?? earlyExecutor;
   await using ownExecutor = available ? null : await chooseExecutor(request, host, layers, writer);
@@ -82,4 +84,20 @@ export async function withOpenConversion<T>(
   };
   // Awaited here, since `await using` closes the inputs when the function returns.
   return await run(conversion, files);
+}
+
+/** Notes the layers of an existing file that `--overwrite` removes with it. */
+function noteRemovedLayers(
+  existing: readonly string[],
+  files: readonly OutputFile[],
+  output: string,
+  { notices }: ReportBuilder,
+): void {
+  const written = new Set(files.flatMap(({ layers }) => layers.map(({ name }) => name.toLowerCase())));
+  const removed = existing.filter((name) => !written.has(name.toLowerCase()));
+  // The only layer of a file is replaced by what is written, whatever its name.
+  if (existing.length < 2 || removed.length === 0) return;
+  const listed = `${removed.slice(0, 5).join(", ")}${removed.length > 5 ? " …" : ""}`;
+  const example = `--overwrite replaces the whole file, whose other layers are gone: ${listed}; --replace-layer would have kept them`;
+  notices.add("layers-removed", basename(output), undefined, removed.length, example);
 }

@@ -144,7 +144,13 @@ export function rewriteOptionNames(
     text += rewritten(sentence.slice(from, index)) + whole;
     from = index + whole.length;
   }
-  return text + rewritten(sentence.slice(from));
+  return joinMembers(text + rewritten(sentence.slice(from)));
+}
+
+/** Joins the members of one option: `in: { x: a } in: { y: b }` would repeat its key. */
+function joinMembers(sentence: string): string {
+  const joined = sentence.replace(/\b(\w+): \{ ([^{}]*) \} \1: \{ ([^{}]*) \}/g, "$1: { $2, $3 }");
+  return joined === sentence ? sentence : joinMembers(joined);
 }
 
 /** Null if the word is not a value of the option but continues the sentence. */

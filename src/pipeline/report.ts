@@ -10,6 +10,7 @@ import {
 } from "../crs/index.js";
 import { createError, describePlace } from "../errors.js";
 import { formatCount } from "../format-count.js";
+import type { TypedField } from "../model/field.js";
 import type { Loss, OperationUse, SkippedRange } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./execute/host-context.js";
@@ -29,7 +30,7 @@ export interface OutputReport {
 /** An operation that transformed some of the positions. */
 export interface UsedOperation {
   readonly operation: string;
-  /** Meters; null if unknown. */
+  /** Metres; null if unknown. */
   readonly accuracy: number | null;
   readonly positions: number;
 }
@@ -42,7 +43,7 @@ export interface OperationReport {
   readonly kind: Operation["kind"];
   readonly name: string;
   /**
-   * Meters: the worst accuracy of the used operations, or of all candidates if no position was counted. Null if unknown,
+   * Metres: the worst accuracy of the used operations, or of all candidates if no position was counted. Null if unknown,
    * for example for positions far outside the target's area of use.
    */
   readonly accuracy: number | null;
@@ -54,7 +55,7 @@ export interface OperationReport {
   readonly better: Operation["better"];
 }
 
-/** Meters: the worst accuracy of a reprojection that the request allows. */
+/** Metres: the worst accuracy of a reprojection that the request allows. */
 export const accuracyLimit = ({ accuracy, strict }: Pick<ConvertRequest, "accuracy" | "strict">): number =>
   accuracy ?? (strict ? strictAccuracyLimit : defaultAccuracyLimit);
 
@@ -89,6 +90,8 @@ export interface ConvertReport {
   readonly incompleteInputs: number;
   /** Written features without a geometry. */
   readonly withoutGeometry: number;
+  /** The fields of the source's layers, merged by name; null if only its features have them. */
+  readonly sourceFields: readonly TypedField[] | null;
   /** Ranges of the inputs that were skipped (`--skip-errors`). */
   readonly skippedRanges: readonly SkippedRange[];
   readonly losses: readonly Loss[];
@@ -112,6 +115,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     kept: 0,
     incompleteInputs: 0,
     withoutGeometry: 0,
+    sourceFields: null,
     skippedRanges: [],
     losses: [],
     notices: [],

@@ -10,7 +10,7 @@ import type { ConvertReport } from "./report.js";
 /** Choices for features whose geometry cannot be written. */
 export const badGeometryChoices = ["null", "reject"] as const;
 export const badGeometryHelp =
-  "When a geometry cannot be written: null keeps the feature without geometry and counts it as rejected; reject leaves it out";
+  "Action if a geometry cannot be written: null keeps the feature without geometry and counts it as rejected; reject leaves it out";
 export type BadGeometry = (typeof badGeometryChoices)[number];
 
 /** The options of a conversion: the flags of `geoferry convert`. */
@@ -30,7 +30,7 @@ export interface ConvertRequest {
   readonly targetCrs?: string;
   /** False copies coordinates unchanged. */
   readonly reproject?: boolean;
-  /** The worst allowed accuracy of a reprojection in meters; by default 100, or 5 with `strict`. */
+  /** The worst allowed accuracy of a reprojection in metres; by default 100, or 5 with `strict`. */
   readonly accuracy?: number;
   /** Files and folders of shift grids for reprojections. */
   readonly grids?: readonly string[];
@@ -117,6 +117,8 @@ export interface Host {
   /** Time of the run: `SOURCE_DATE_EPOCH` if it is set. */
   readonly now: Date;
   readonly onProgress?: (progress: Progress) => void;
+  /** Called with the files of folders that were left out, since no format has their names. */
+  readonly onLeftOut?: (paths: readonly string[]) => void;
   /** Called with the layers of the inputs once they are open, and the id of the format of each. */
   readonly onLayers?: (layers: readonly LayerInfo[], formats: readonly string[]) => void;
   /** Called and awaited when all files of an output are complete, before the first one is renamed to its final name. */

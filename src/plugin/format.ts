@@ -32,8 +32,10 @@ export interface Source {
 export interface ArchiveEntries {
   /** The path of the main file. */
   readonly main: string;
-  /** The paths of the other entries, in archive order. */
+  /** The paths of the other entries that can be opened, in archive order. */
   readonly paths: readonly string[];
+  /** The paths of entries that cannot be opened, since no format reads them: images and other resources. */
+  readonly otherPaths: readonly string[];
   /** The entry with one of these paths. */
   getSource(path: string): Source;
 }
@@ -372,6 +374,11 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   readonly extensions: readonly string[];
   /** Extensions of companion files, which are not inputs by themselves: `shx`, `dbf`, `prj`. */
   readonly companionExtensions?: readonly string[];
+  /**
+   * Extensions of companion files that may belong to a dataset of another format with the same name, as `roads.prj` does
+   * beside `roads.csv` and `roads.shp`. Overwriting the output removes them only if no such dataset exists.
+   */
+  readonly sharedCompanionExtensions?: readonly string[];
   /**
    * The extensions that are folders, each one dataset: `gdb`. If the user names the format, a folder of any name is a
    * dataset. Absent: a folder is a folder of inputs.

@@ -11,11 +11,11 @@ import { build as geometryType } from "./geometry/geometry-type.js";
 import { build as mergeCollections } from "./geometry/merge-collections.js";
 import { build as swapXy } from "./geometry/swap-xy.js";
 import { build as limit } from "./limit.js";
-import type { Settings } from "./settings.js";
+import type { StageSettings } from "./settings.js";
 import type { Stage, StageContext, StageSpec } from "./stage.js";
 
 /** The export `build` of each stage's file. Asynchronous if it loads a library. */
-type BuildStage = (settings: Settings, context: StageContext) => Stage | Promise<Stage>;
+type BuildStage = (settings: StageSettings, context: StageContext) => Stage | Promise<Stage>;
 
 /** The stages by name. Large ones are loaded on first use. */
 const stageBuilders: Readonly<Record<string, BuildStage>> = {

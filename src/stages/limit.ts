@@ -1,5 +1,5 @@
 import type { Batch } from "../model/batch.js";
-import { countSetting, type Settings } from "./settings.js";
+import { countSetting, type StageSettings } from "./settings.js";
 import type { Stage } from "./stage.js";
 
 export interface LimitSettings {
@@ -7,7 +7,7 @@ export interface LimitSettings {
 }
 
 /** Keeps the first `count` features. It counts across batches, and must run on one thread. */
-export function build(settings: Settings): Stage {
+export function build(settings: StageSettings): Stage {
   let left = countSetting(settings, "count");
   return {
     apply(batch: Batch): Batch {

@@ -25,7 +25,7 @@ function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
 export const extentsOverlap = (a: Extent, b: Extent): boolean =>
   a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
-/** A latitude this little beyond a pole was rounded or computed; it is no longitude. */
+/** A latitude this little beyond a pole was rounded or computed; it is not a longitude. */
 export const poleOvershootDegrees = 0.01;
 
 const wgs84Extent: Extent = [-180, -90, 180, 90];

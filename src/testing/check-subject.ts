@@ -35,8 +35,8 @@ export interface CheckOptions {
   /** Field types that must come back as the same type. Of others only what they say counts: a date may come back as text. */
   readonly keepsTypes?: readonly FieldType[];
   /**
-   * For formats whose files have their features by kinds, whatever the order they came in: the number of the group that
-   * a feature comes back in.
+   * For formats whose files group features by kind, regardless of the order of writing: the number of the group of a
+   * feature.
    */
   readonly groupOf?: (geometry: Geometry | null) => number;
   /** Damaged copies that are made of each file. 40. */

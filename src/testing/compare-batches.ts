@@ -24,7 +24,7 @@ export interface ComparisonRules {
 interface FieldDifference {
   /** Values that say something else than before. */
   changed: number;
-  /** Values that are of another type or form, whatever they say. */
+  /** Values that differ in type or form; their content is not compared. */
   touched: number;
   example: string;
 }

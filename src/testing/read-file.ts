@@ -94,9 +94,9 @@ async function readDataset(
       let before = 0;
       for await (const split of layer.splits()) {
         collected.splits.push(split);
-        before += await readPiece(layer, split, before, context, collected, wanted);
+        before += await readSplit(layer, split, before, context, collected, wanted);
       }
-    } else await readPiece(layer, undefined, 0, context, collected, wanted);
+    } else await readSplit(layer, undefined, 0, context, collected, wanted);
     const { name, crs, fields, geometryTypes, featureCount, extent, bytes } = layer;
     read.push({
       info: { name, crs, fields, geometryTypes, featureCount, extent },
@@ -110,8 +110,8 @@ async function readDataset(
   return read;
 }
 
-/** Reads one piece; gives how many records of the source it had, by the rule of the host. */
-async function readPiece(
+/** Reads a split, or the whole layer; returns the number of its source records, counted as the host does. */
+async function readSplit(
   layer: Layer,
   split: Split | undefined,
   before: number,

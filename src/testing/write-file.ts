@@ -7,7 +7,8 @@ import { Summarizer } from "../model/layer-summary.js";
 import type { Loss } from "../model/report.js";
 import type { Encoder, Format, Sink, TargetLayer, WriterCapabilities, WriterModule } from "../plugin/format.js";
 import { type OptionTable, type OptionValues, parseOptions } from "../plugin/options.js";
-import { type FitPart, type FitPlan, fitBatch, planFit, summaryOfPart } from "../stages/fit-to-writer.js";
+import { fitBatch } from "../stages/fit-batch.js";
+import { type FitPart, type FitPlan, planFit, summaryOfPart } from "../stages/fit-plan.js";
 import { cloneThroughThread } from "./read-file.js";
 import { RecordingContext } from "./recording-context.js";
 import { splitIntoBatches } from "./sample-layer.js";
@@ -96,8 +97,8 @@ const silentStageContext = {
 /** The rows of a batch that go to a target, cut to a size. */
 export function fittedBatches(target: FittedTarget, batch: Batch, batchSize: number): Batch[] {
   const fitted: Batch[] = [];
-  for (const piece of splitIntoBatches(batch, batchSize)) {
-    for (const [part, rows] of fitBatch(target.plan, piece, silentStageContext))
+  for (const slice of splitIntoBatches(batch, batchSize)) {
+    for (const [part, rows] of fitBatch(target.plan, slice, silentStageContext))
       if (part === target.index) fitted.push(rows);
   }
   return fitted;

@@ -108,7 +108,7 @@ for (const to of flags.to.split(",")) {
   }
 }
 rmSync(scratch, { recursive: true });
-const text = table(["to", "", "s", "s of processors", "ms of processors a file"], rows);
+const text = table(["to", "", "s", "s of CPU time", "ms of CPU time per file"], rows);
 const about = `${flags.files} files of ${flags.features} features, of all formats in turn. ${setting(null)}; the median of ${runs}.`;
 console.log(`${text}\n\n${about}`);
 if (flags.docs) fillSpeedPage({ batch: `${about}\n\n${text}` });

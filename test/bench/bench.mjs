@@ -127,7 +127,7 @@ const measured = comparison.shapes;
 for (const shape of measured) {
   for (const program of ["ogr2ogr", "mapshaper"]) console.log(`\n${shape}\n\n${comparison.matrix(shape, program)}`);
 }
-const about = `${setting(mapshaper)}; ${by === "seconds" ? "seconds that passed" : "seconds of processors"}, the median of ${runs}.`;
+const about = `${setting(mapshaper)}; ${by === "seconds" ? "elapsed seconds" : "seconds of CPU time"}, median of ${runs}.`;
 if (measured.length > 0) console.log(`\n${comparison.summary()}\n\n${about}`);
 if (flags.docs) {
   const parts = measured.map((shape) => {

@@ -11,7 +11,7 @@ const heavy = { wide: "many columns", text: "much text" };
 const geometricMean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 const digits = (value, count = 2) => (value === undefined ? "" : value.toFixed(count));
 
-const manyWorkers = (count) => (count === "auto" ? "its choice" : count === "1" ? "1 worker" : `${count} workers`);
+const manyWorkers = (count) => (count === "auto" ? "default" : count === "1" ? "1 worker" : `${count} workers`);
 
 /** A measured pair: `found` has what each program took by its name, or `why` it was not run or failed. */
 class Pair {
@@ -99,7 +99,7 @@ export class Comparison {
   }
 
   heads(workers) {
-    const unit = this.by === "processor" ? "s of processors" : "s";
+    const unit = this.by === "processor" ? "s of CPU time" : "s";
     return [
       ...["from", "to", ...workers.map((count) => `geoferry, ${manyWorkers(count)}, ${unit}`)],
       ...[`ogr2ogr ${unit}`, `mapshaper ${unit}`, "× ogr2ogr", "× mapshaper", "workers gain"],

@@ -71,7 +71,7 @@ async function run({ command, args, clear }) {
 
 mkdirSync(join(scratch, "geoferry"));
 const count = Number(flags.features);
-console.log("| | s of processors | ogr2ogr | × ogr2ogr |\n| --- | --- | --- | --- |");
+console.log("| | s of CPU time | ogr2ogr | × ogr2ogr |\n| --- | --- | --- | --- |");
 for (const shape of flags.shape.split(",")) {
   const geojson = await makeData(join(tmpdir(), "geoferry-bench"), shape, count, "geojson");
   for (const { title, before, ...programs } of drivers.flatMap((driver) => tasksOf(geojson, driver))) {

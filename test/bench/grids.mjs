@@ -132,7 +132,7 @@ for (let run = 0; run < Number(flags.runs); run++) {
   }
 }
 const middle = (runs, what) => median(runs.map((run) => run[what]));
-console.log("| | s of processors | MB |\n| --- | --- | --- |");
+console.log("| | s of CPU time | MB |\n| --- | --- | --- |");
 for (const [index, { name }] of competitors.entries())
   console.log(
     `| ${name} | ${middle(found[index], "processor").toFixed(2)} | ${middle(found[index], "peak").toFixed(0)} |`,

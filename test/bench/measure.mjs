@@ -13,14 +13,14 @@ function peakOf(pid) {
 /** The system counts the time of processors in hundredths of a second (Linux, proc(5)). */
 const ticks = 100;
 
-/** Seconds of processors that a process took itself, and that those took which it waited for (Linux). */
+/** Seconds of CPU time that a process took itself, and that those took which it waited for (Linux). */
 function timesOf(pid) {
   // Behind the name, which may have blanks in it: the 14th to the 17th, of users and of the system, its own and of children.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop().split(" ").slice(11, 15).map(Number);
   return { own: (fields[0] + fields[1]) / ticks, waited: (fields[2] + fields[3]) / ticks };
 }
 
-/** Seconds of processors that the programs took which were run so far and have ended (Linux). */
+/** Seconds of CPU time that the programs took which were run so far and have ended (Linux). */
 export const processorTime = () => timesOf("self").waited;
 
 /** What a process took so far, with what it waited for, and what its children took that are still there. */

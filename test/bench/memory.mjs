@@ -70,7 +70,7 @@ for (const from of chosen(flags.from)) {
     console.log(rows.at(-1).join(" "));
   }
 }
-/** What very many fields take: MB and seconds of processors, against the most of both that they should take. */
+/** What very many fields take: MB and seconds of CPU time, against the most of both that they should take. */
 async function wideCases() {
   const names = Array.from({ length: 80_000 }, (_, n) => `c${n}`);
   const value = (name, n) => `<Data name="${name}"><value>${n % 10}</value></Data>`;

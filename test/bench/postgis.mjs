@@ -73,7 +73,7 @@ try {
     const ratio = (what) => (of("ogr2ogr", what) / of("geoferry", what)).toFixed(2);
     const each = Object.keys(arguments_).map(
       (program) =>
-        `${program} ${of(program, "seconds").toFixed(1)} s, ${of(program, "processor").toFixed(1)} s of processors, ${of(program, "peak").toFixed(0)} MB`,
+        `${program} ${of(program, "seconds").toFixed(1)} s, ${of(program, "processor").toFixed(1)} s of CPU time, ${of(program, "peak").toFixed(0)} MB`,
     );
     console.log(`${title}: ${ratio("seconds")} (of processors ${ratio("processor")}); ${each.join("; ")}`);
   }

@@ -1,10 +1,10 @@
 /**
  * What the queue costs: the same job of many small files by this machine alone, by one worker and by three, on a Redis
- * of its own (redis-server must be installed). Seconds that pass, and seconds of processors of everything but Redis.
+ * of its own (redis-server must be installed). Seconds that pass, and seconds of CPU time of everything but Redis.
  *
  *   npm run bench:queue -- [--files 500] [--points 100] [--rounds 3] [--by 0,1,3]
  *
- * `by` are numbers of workers, 0 for this process alone. Rounds are interleaved. On a busy machine only the seconds of processors can be compared.
+ * `by` are numbers of workers, 0 for this process alone. Rounds are interleaved. On a busy machine only the seconds of CPU time can be compared.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -24,7 +24,7 @@ async function utmPoints(folder, count) {
   return path;
 }
 
-/** Seconds, or seconds of processors, that a million points cost; printed as a line. */
+/** Seconds, or seconds of CPU time, that a million points cost; printed as a line. */
 export async function reprojectionCost({ main, folder, count, runs, workers, by }) {
   const input = await utmPoints(folder, count);
   const ways = { untouched: ["--no-reproject"], reprojected: [] };

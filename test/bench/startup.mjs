@@ -65,7 +65,7 @@ const elapsed = (of) => median(of.map(({ seconds }) => seconds));
 const processors = (of) => of.reduce((sum, { processor }) => sum + processor, 0) / of.length;
 const [bare] = found;
 const text = table(
-  ["", "ms", "above `node -e 0`", "ms of processors", "above `node -e 0`", "ogr2ogr ms", "ogr2ogr ms of processors"],
+  ["", "ms", "above `node -e 0`", "ms of CPU time", "above `node -e 0`", "ogr2ogr ms", "ogr2ogr ms of CPU time"],
   measured.map(({ name }, index) => {
     const { ours, theirs } = found[index];
     return [
@@ -75,6 +75,6 @@ const text = table(
     ];
   }),
 );
-const about = `${setting(null)}; elapsed the median of ${runs} runs, processors the mean.`;
+const about = `${setting(null)}; elapsed time: median of ${runs} runs, CPU time: mean.`;
 console.log(`${text}\n\n${about}`);
 if (flags.docs) fillSpeedPage({ startup: `${about}\n\n${text}` });

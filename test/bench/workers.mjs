@@ -1,5 +1,5 @@
 /**
- * What several workers gain where there is much to do, and what the processors could gain: as many conversions by one
+ * What several workers gain where there is much to do, and what limit of the machine: as many conversions by one
  * worker each, at once, in processes of their own, which share nothing but the machine.
  *
  *   npm run bench:workers -- [--points 10000000] [--workers 2] [--from csv] [--to csv,geojson] [--runs 3] [--folder DIR]
@@ -63,7 +63,7 @@ const heads = [
   `${count} workers, s`,
   `${count} processes at once, s`,
   "workers gain",
-  "the processors could gain",
+  "limit of the machine",
 ];
 const text = table(["from", "to", ...heads], rows);
 const about = `${Number(flags.points).toLocaleString("en")} points. ${setting(null)}; the median of ${runs}.`;

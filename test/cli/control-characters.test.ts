@@ -50,17 +50,17 @@ describe("control characters of an input", () => {
     ["convert", csv, scratch.path("other.csv"), "--in", "x=nowhere"],
     ["convert", geojson, scratch.path("third.csv"), "--fields", "other"],
     ["convert", geojson, scratch.path("fourth.csv"), "--layer", "other"],
-  ])("never reach the terminal: %s %s %s", (...argv) => {
+  ])("control characters of an input never reach the terminal: %s %s %s", (...argv) => {
     const result = geoferry(argv.filter((word) => word !== undefined));
     expect(`${result.stdout}${result.stderr}`).not.toBe("");
     expectPlain(result);
   });
 
-  test("are shown as escapes", () => {
+  test("control characters of an input are shown as escapes", () => {
     expect(geoferry(["info", geojson]).stdout).toContain("\\u001b]0;owned\\u0007\\u009b31m\\u202eevil");
   });
 
-  test("nor do those of an argument", () => {
+  test("control characters of an argument never reach the terminal", () => {
     expectPlain(geoferry(["convert", `${hostile}.csv`, scratch.path("out.gpx")]));
     expectPlain(geoferry([hostile]));
     expectPlain(geoferry(["convert", csv, scratch.path("out.gpx"), `--${hostile}`]));

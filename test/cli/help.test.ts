@@ -13,7 +13,7 @@ const help = (line: string, env: NodeJS.ProcessEnv = {}) => {
 
 describe("help", () => {
   test.each(Object.keys(commands))(
-    "of %s begins with what it takes and examples, then the flags by purpose",
+    "the help of %s begins with usage and examples, followed by flags in groups",
     (name) => {
       const text = formatHelp([...name.split(" "), "--help"], process.stdout);
       const headings = text.match(/^[A-Z][^.\n]*:$/gm)!;
@@ -33,30 +33,30 @@ describe("help", () => {
     ["help", "--help"],
     ["-h", "--help"],
     ["--help convert", "convert --help"],
-  ])("is the same by %s and by %s", (one, other) => {
+  ])("%s and %s print the same help", (one, other) => {
     expect(help(one)).toBe(help(other));
   });
 
-  test("of all has every command", () => {
+  test("the overview lists every command", () => {
     const words = new Set(Object.keys(commands).map((name) => name.split(" ")[0]!));
     for (const name of commandsByPurpose.flatMap(([, names]) => names)) expect(words).toContain(name);
     const text = help("--help");
     for (const name of words) expect(text).toMatch(new RegExp(`^  ${name}  `, "m"));
   });
 
-  test("of a command that is not there says which are", () => {
+  test("help for an unknown command suggests the nearest one", () => {
     const { status, stderr } = geoferry(["help", "conver"]);
     expect(status).toBe(2);
     expect(stderr).toContain('no command "conver"; did you mean convert?');
   });
 
-  test.each([40, 60, 100])("keeps to a terminal of %i columns, but for examples and long names", (columns) => {
+  test.each([40, 60, 100])("help fits a terminal of %i columns, except for examples and long names", (columns) => {
     const text = help("convert --help", { COLUMNS: String(columns) });
     const long = text.split("\n").filter((line) => line.length > columns);
     expect(long.filter((line) => !/^ {2}(geoferry|-)|^ *\S+$/.test(line))).toEqual([]);
   });
 
-  test("puts flags that belong together under one heading", () => {
+  test("help lists related flags under one heading", () => {
     const parts = help("convert --help").split(/^(?=[A-Z][^.\n]*:$)/m);
     const part = (heading: string) => parts.find((text) => text.startsWith(heading))!;
     expect(part("Coordinates:")).toMatch(/--source-crs CRS[\s\S]*--target-crs CRS[\s\S]*--no-reproject/);
@@ -79,7 +79,7 @@ describe("color", () => {
     [file, { FORCE_COLOR: "1", NO_COLOR: "1" }, "auto", false],
     [terminal, { NO_COLOR: "1" }, "always", true],
     [terminal, {}, "never", false],
-  ] as const)("on %j with %j and --color %s: %s", (stream, environment, mode, expected) => {
+  ] as const)("colors on %j with %j and --color %s: %s", (stream, environment, mode, expected) => {
     expect(hasColor(stream, environment, mode)).toBe(expected);
   });
 
@@ -87,7 +87,7 @@ describe("color", () => {
   // ECMA-48: SGR.
   const styles = (text: string) => text.match(new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g")) ?? [];
 
-  test("marks headings of help, the word before an error and losses, where it is asked for", () => {
+  test("headings, errors and losses are colored on request", () => {
     expect(styles(help("--help", plain))).toEqual([]);
     expect(styles(help("--help --color always", plain))).toContain("\u001b[1m");
     expect(geoferry(["convert", "--color=always"], { env: plain }).stderr).toContain(
@@ -100,7 +100,7 @@ describe("color", () => {
     expect(geoferry(["convert"], { env: { ...plain, GEOFERRY_COLOR: "always" } }).stderr).toContain("\u001b[31m");
   });
 
-  test("is refused in a mode that there is not", () => {
+  test("an unknown color mode is rejected", () => {
     const { status, stderr } = geoferry(["formats", "--color", "pink"]);
     expect(status).toBe(2);
     expect(stderr).toBe('geoferry: option --color: "pink" is not one of auto, always, never\n');

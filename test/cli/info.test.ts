@@ -17,7 +17,7 @@ describe("what a GPX says of itself", () => {
   );
   const left = "metadata elements that geoferry does not keep were left out: extensions";
 
-  test("is a loss where it is nothing of GPX's metadata", () => {
+  test("info reports elements of GPX metadata that are not kept as a loss", () => {
     const { status, stderr } = geoferry(["info", path]);
     expect(stderr).toBe(`  lost metadata-left-out: ${left}\n`);
     expect(status).toBe(0);

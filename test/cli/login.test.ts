@@ -52,7 +52,7 @@ function person() {
 const login = (...more: readonly string[]) => ["login", url, "--client-id", client.clientId, ...more];
 
 describe("login", () => {
-  test("keeps credentials that are right, for commands and for their owner alone", () => {
+  test("login saves valid credentials, readable by their owner only, for other commands", () => {
     const { run, file } = person();
     const done = run(login(), `${client.clientSecret}\n`);
     expect(done).toEqual({
@@ -82,7 +82,7 @@ describe("login", () => {
     expect(run(["logout"])).toMatchObject({ status: 3, stderr: expect.stringContaining("has no profile default") });
   });
 
-  test("keeps how patient commands are, where neither a flag nor a variable says it", async () => {
+  test("login saves network limits, which flags and variables override", async () => {
     const { run, file } = person();
     run(login("--retries", "0", "--timeout", "0.5", "--connect-timeout", "20"), client.clientSecret);
     const kept = () => JSON.parse(readFileSync(file, "utf8")).default;
@@ -112,7 +112,7 @@ describe("login", () => {
     }
   });
 
-  test("keeps several, and asks for no URL again", () => {
+  test("login saves several profiles, and needs no URL for a known one", () => {
     const { run } = person();
     expect(run(login("--profile", "test", "--json"), client.clientSecret).stdout).toContain('"profile":"test"');
     expect(run(["whoami"])).toMatchObject({
@@ -126,7 +126,7 @@ describe("login", () => {
     expect(run(["login", "--profile", "a b"], client.clientSecret)).toMatchObject({ status: 2 });
   });
 
-  test("keeps nothing that is wrong, and shows no secret", () => {
+  test("login saves no invalid credentials and shows no secret", () => {
     const { run, file } = person();
     const wrong = "gfs_this-is-not-the-secret";
     const refused = run(login("-v", "--json"), wrong);
@@ -147,7 +147,7 @@ describe("login", () => {
     ["odd retries", () => login("--retries", "some"), "s", 2, '"some" is not a whole number from 0'],
     ["an odd rate", () => login("--rate", "0"), "s", 2, "a number of requests above 0"],
     ["no concurrency", () => login("--concurrency", "0"), "s", 2, "a whole number from 1"],
-  ])("with %s says what to do", (_name, line, input, status, words) => {
+  ])("login with %s fails with advice", (_name, line, input, status, words) => {
     const done = person().run(line(), input);
     expect(done).toMatchObject({ status, stdout: "", stderr: expect.stringContaining(words) });
   });
@@ -160,13 +160,13 @@ describe("who asks", () => {
     GEOFERRY_CLIENT_SECRET: client.clientSecret,
   });
 
-  test("is said by the environment, without a profile", () => {
+  test("credentials come from the environment, without a profile", () => {
     const { run, file } = person();
     expect(run(["whoami"], "", credentials()).stdout).toContain("(from the environment, account ada@example.org)");
     expect(existsSync(file)).toBe(false);
   });
 
-  test("by nothing at all", () => {
+  test("a command without credentials fails with advice", () => {
     expect(person().run(["maps"])).toMatchObject({
       status: 2,
       stderr:
@@ -174,7 +174,7 @@ describe("who asks", () => {
     });
   });
 
-  test("no longer, once the credential is revoked", () => {
+  test("a revoked credential is rejected", () => {
     const made = admin("credential add --owner ada@example.org", store);
     const env = { ...credentials(), GEOFERRY_CLIENT_ID: made.client_id, GEOFERRY_CLIENT_SECRET: made.client_secret };
     const { run } = person();
@@ -188,7 +188,7 @@ describe("who asks", () => {
 });
 
 describe("a file of profiles", () => {
-  test("that others may read is not used", () => {
+  test("a profile file that other users can read is not used", () => {
     const { run, file } = person();
     run(login(), client.clientSecret);
     chmodSync(file, 0o644);
@@ -205,7 +205,7 @@ describe("a file of profiles", () => {
   });
 });
 
-test("secrets are in no log of the service", async () => {
+test("no log of the service contains a secret", async () => {
   await expect.poll(() => running.stderr).toContain("/token");
   expect(running.stderr).not.toContain(client.clientSecret);
 });

@@ -109,7 +109,7 @@ describe("a mistake in the request", () => {
     expect(readFileSync(there, "utf8")).toBe("id\n1\n");
   });
 
-  test("nothing else is wrong: then the output is", () => {
+  test("an existing output is reported if the command has no other error", () => {
     const { status, stderr } = geoferry(["convert", huts, there, "--in", "delimiter=comma", "--in", "fid=name"]);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("exists already") });
   });
@@ -144,7 +144,7 @@ describe("a field that is not there", () => {
   );
 
   test.each(["name = Berlin", 'name = "Berlin"', "name in (Berlin)", "not name between Berlin and 'C'"])(
-    "and stands where a text would: %s",
+    "an unquoted text in a condition is reported with advice to quote it: %s",
     (where) => {
       for (const file of ["towns.geojson", "towns.csv"]) {
         const { status, stderr } = run(file, "--where", where);
@@ -155,7 +155,7 @@ describe("a field that is not there", () => {
   );
 });
 
-test("who has more fields than a Shapefile holds is not sent to a GeoPackage, which holds fewer", () => {
+test("the advice for too many fields for a Shapefile does not suggest a GeoPackage, which holds fewer", () => {
   const names = Array.from({ length: 2500 }, (_, i) => `f${i}`);
   writeFileSync(scratch.path("wide.csv"), `lon,lat,${names.join(",")}\n1,2,${names.map(() => "x").join(",")}\n`);
   const { status, stderr } = geoferry(["convert", "wide.csv", "wide.shp"], { cwd: scratch.folder });
@@ -163,13 +163,13 @@ test("who has more fields than a Shapefile holds is not sent to a GeoPackage, wh
   expect(stderr).toContain("the layer has 2500; choose some with --select, or write GeoJSON or CSV");
 });
 
-test("a name that begins with a dash is a file's behind ./", () => {
+test("./ before a name that begins with a dash makes it a path", () => {
   writeFileSync(scratch.path("-dash.csv"), "lon,lat\n16.37,48.21\n");
   const done = geoferry(["convert", "./-dash.csv", "-", "--to", "csv"], { cwd: scratch.folder });
   expect(done).toMatchObject({ status: 0, stdout: "lon,lat\n16.37,48.21\n" });
 });
 
-test("behind -- everything is a path", () => {
+test("all arguments after -- are paths", () => {
   writeFileSync(scratch.path("-1.geojson"), '{"type":"Point","coordinates":[16.37,48.21]}');
   const done = geoferry(["convert", "--to", "csv", "--", "-1.geojson", "-"], { cwd: scratch.folder });
   expect(done).toMatchObject({ status: 0, stdout: "lon,lat\n16.37,48.21\n" });
@@ -181,14 +181,14 @@ describe("info and check of many", () => {
   writeFileSync(`${folder}/a.json`, '{"name":"no features"}');
   writeFileSync(`${folder}/b.geojson`, '{"type":"Point","coordinates":[16.37,48.21]}');
 
-  test("a bad file does not stop the others, and the status is the worst", () => {
+  test("info continues after an invalid file, and exits with the most severe status", () => {
     const { status, stdout, stderr } = geoferry(["info", folder, `${samples}/trail.geojson`]);
     expect(status).toBe(3);
     expect(stdout.match(/^\S+: \w+ \(geojson\)$/gm)).toHaveLength(2);
     expect(stderr).toMatch(/^geoferry: .*a\.json: /);
   });
 
-  test("a bad file is a record among the others", () => {
+  test("check --json reports an invalid file as a record among the others", () => {
     const { status, stdout } = geoferry(["check", folder, "--json"]);
     expect(status).toBe(3);
     expect(records(stdout)).toMatchObject([
@@ -207,7 +207,7 @@ describe("info and check of many", () => {
   });
 });
 
-test("what is said of several layers in the same words is said once", () => {
+test("a message that applies to several layers is printed once", () => {
   const { status, stderr } = geoferry([
     "convert",
     `${samples}/csv/capitals.csv`,
@@ -218,7 +218,7 @@ test("what is said of several layers in the same words is said once", () => {
   expect(stderr.match(/crs-assumed \(2 times\) in capitals and parks: /g)).toHaveLength(1);
 });
 
-test("what is said of one layer of several names the layer", () => {
+test("a message about one of several layers names the layer", () => {
   const [open, plain] = [scratch.path("open.geojson"), scratch.path("plain.geojson")];
   const ring = "[[0,0],[1,0],[1,1],[0,1]]";
   writeFileSync(open, `{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[${ring}]}}`);
@@ -230,12 +230,12 @@ test("what is said of one layer of several names the layer", () => {
 describe("a name that people give", () => {
   const trail = `${samples}/trail.geojson`;
 
-  test("an extension stands for its format", () => {
+  test("--to accepts an extension as the name of its format", () => {
     expect(geoferry(["convert", trail, scratch.path("shp/"), "--to", "shp", "--quiet"]).status).toBe(0);
     expect(existsSync(scratch.path("shp/trail.shp"))).toBe(true);
   });
 
-  test("/dev/stdout is stdout, also where that leads to a file", () => {
+  test("/dev/stdout is stdout, also if it is redirected to a file", () => {
     const file = openSync(scratch.path("stdout.csv"), "w");
     const { status } = spawnSync(process.execPath, [main, "convert", trail, "/dev/stdout", "--to", "csv", "-q"], {
       stdio: ["ignore", file, "ignore"],
@@ -280,7 +280,7 @@ test("rejects without a file are reported with the flag that keeps them", () => 
   expect(stderr).toContain("1 feature rejected; --rejects FILE takes them with their reasons");
 });
 
-test("the accuracy that a refusal names is enough", () => {
+test("the accuracy that an error suggests is sufficient", () => {
   const nad27 = scratch.path("north-carolina.csv");
   writeFileSync(nad27, "name,lon,lat\nAshe,-81.47,36.43\nHyde,-76.1,35.4\n");
   const asked = (output: string, ...more: string[]) =>
@@ -296,7 +296,7 @@ test("the accuracy that a refusal names is enough", () => {
   expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are transformed by NAD27 to WGS 84 (4)");
 });
 
-test("a mistake is a record where the environment asks for records", () => {
+test("an invalid command line is reported as a record if GEOFERRY_JSON is set", () => {
   const { stdout } = geoferry(["convert", "a.shp"], { env: { GEOFERRY_JSON: "1" } });
   expect(records(stdout)).toMatchObject([{ type: "error", code: "usage", exit: 2 }]);
 });
@@ -310,7 +310,7 @@ describe("advice", () => {
   );
   writeFileSync(scratch.path("far.csv"), "lon,lat\n1,2\n1,200\n");
 
-  test("for a pattern that no file fits is not that a file is missing", () => {
+  test("a pattern without matches is not reported as a missing file", () => {
     const { status, stderr } = run("info nowhere/*.shp");
     expect({ status, stderr }).toEqual({
       status: 3,
@@ -318,14 +318,14 @@ describe("advice", () => {
     });
   });
 
-  test("for a file that ends early works", () => {
+  test("the advice for a truncated file works", () => {
     const refused = run("convert cut-off.geojson cut-off.csv");
     expect(refused.status).toBe(3);
     expect(refused.stderr).toContain("get the whole file, or read what is there with --skip-errors");
     expect(run("convert cut-off.geojson cut-off.csv --skip-errors").stderr).toContain("cut-off.csv: 1 feature");
   });
 
-  test("for too many rejects works", () => {
+  test("the advice for too many rejects works", () => {
     const line = "convert far.csv far.geojson --source-crs EPSG:4326 --max-rejects";
     const refused = run(`${line} 0`);
     expect(refused.status).toBe(7);
@@ -336,7 +336,7 @@ describe("advice", () => {
   });
 
   test.each(["pull x.csv --map abc", "convert map:abc x.csv", "info map:abc"])(
-    "of %s without a service is how to name one, and no stack",
+    "%s without a service fails with advice and without a stack trace",
     (line) => {
       const { status, stderr } = run(line);
       expect(stderr).toMatch(/^geoferry: no service is given; .*geoferry login URL --client-id ID/);

@@ -99,11 +99,11 @@ async function ours(from, to, positions) {
 const classes = {
   agree: "agree with PROJ within 1 mm",
   close: "1 mm to 1 cm apart",
-  stated: "further apart, within the accuracy that is stated",
-  off: "further apart than the accuracy that is stated: the list below",
-  partly: "as one of these where served; some positions are refused",
+  stated: "further apart, within the stated accuracy",
+  off: "further apart than the stated accuracy: the list below",
+  partly: "as one of these where supported; some positions are refused",
   refused: "refused, though PROJ has an operation",
-  ballpark: "PROJ has a ballpark only, or no coordinates",
+  ballpark: "PROJ has only a ballpark operation, or no coordinates",
 };
 
 async function comparePair(proj, [from, to]) {

@@ -1,13 +1,13 @@
 /** Verdicts of crs-compare.mjs in the words of docs/crs.md, in its order. */
 export const classes = {
   agree: "agree with PROJ within 1 mm, both ways",
-  home: "agree within 1 mm there, and come back by the operation that PROJ went by where PROJ itself does not",
-  partly: "agree within 1 mm where served; some positions are refused",
+  home: "agree within 1 mm, and return by the forward operation where PROJ does not",
+  partly: "agree within 1 mm where supported; some positions are refused",
   close: "1 mm to 1 cm apart",
-  off: "further apart, on purpose: the list below",
+  off: "further apart, intentionally: the list below",
   refused: "refused, though PROJ has an operation",
-  grid: "PROJ lacks a grid and has a ballpark only",
-  ballpark: "PROJ has a ballpark only",
+  grid: "PROJ lacks a grid and has only a ballpark operation",
+  ballpark: "PROJ has only a ballpark operation",
   none: "PROJ has no coordinates",
 };
 
@@ -27,7 +27,7 @@ export function tableOf(rows) {
   ].join("\n");
 }
 
-/** Of those that PROJ can do without grids the share, in per cent, that agrees; and what differs, in whatever way, for no known reason. */
+/** Of those that PROJ can do without grids the share, in per cent, that agrees; and all that differ for no known reason. */
 export function summary(rows, known) {
   const able = rows.filter(({ verdict }) => !["grid", "ballpark", "none"].includes(verdict));
   const agreeing = able.filter(({ verdict }) => ["agree", "home", "partly"].includes(verdict));

@@ -54,7 +54,7 @@ for (const { id, method, verdict, worst, why } of rows) {
 console.log(`\n${tableOf(rows)}`);
 const { share, strictShare, unexplained } = summary(rows, known);
 const percent = (value) => `${value.toFixed(2)} %`;
-console.log(`\n${percent(share)} of the systems that PROJ can do without grids agree within a millimetre`);
+console.log(`\n${percent(share)} of the systems that PROJ supports without grids agree within a millimetre`);
 console.log(`${percent(strictShare)} with what PROJ does by itself in either direction`);
 if (unexplained.length > 0) console.log(`different, and not in crs-known.json: ${unexplained.join(" ")}`);
 
@@ -69,9 +69,9 @@ if (asked === "EPSG") {
   const page = here("../../docs/crs.md");
   const parts = readFileSync(page, "utf8").split(/(<!-- comparison -->\n)[\s\S]*(<!-- end of comparison -->)/);
   const found = [
-    `PROJ ${versions.proj}, EPSG ${versions.epsg}: of the systems that PROJ can do without grids ${percent(share)} agree, ${percent(strictShare)} with what PROJ does by itself in either direction.`,
+    `PROJ ${versions.proj}, EPSG ${versions.epsg}: of the systems that PROJ supports without grids ${percent(share)} agree, ${percent(strictShare)} with PROJ's own result in each direction.`,
     tableOf(rows),
-    "Those that do not agree, all of them:",
+    "All systems that do not agree:",
     differencesOf(rows, known),
   ];
   if (parts.length !== 4) throw new Error("docs/crs.md has not the two comments between which the table stands");

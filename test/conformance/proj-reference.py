@@ -79,7 +79,7 @@ usual = ["/usr/share/proj/proj.db", "/usr/local/share/proj/proj.db"]
 database = database or next((path for path in usual if os.path.exists(path)), None)
 if database:
     set_database(context, database.encode(), None, None)
-# No other grids, whatever is installed: an empty list of folders would mean the usual ones.
+# No installed grids: an empty list of folders would mean the usual ones.
 set_search_paths(context, 1, (text * 1)((grids or "/nonexistent").encode()))
 
 

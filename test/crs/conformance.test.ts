@@ -33,7 +33,7 @@ it("99 % of the systems that PROJ supports without grids agree, and each differe
 const chosenAnew: ReadonlySet<string> = new Set(["EPSG:4263"]);
 
 it.skipIf(needsProj)(
-  "a sample of the systems gives the recorded results, or, with an older PROJ and table, within a centimeter",
+  "a sample of the systems gives the recorded results, or, with an older PROJ and table, within a centimetre",
   async () => {
     const proj = projReference();
     const versions = await proj.ask({});

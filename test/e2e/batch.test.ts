@@ -65,18 +65,18 @@ describe("a batch into a folder", () => {
     mkdirSync(at("in"));
     writeFileSync(at("in/a.csv"), "n,lon,lat\n1,1,50\n");
     writeFileSync(at("in/a.geojson"), point(2));
-    writeFileSync(at("in/a_2.geojson"), point(3));
+    writeFileSync(at("in/a_1.geojson"), point(3));
     const refused = run("convert", "in", "out", "--to", "gpkg");
     expect([refused.status, existsSync(at("out"))]).toEqual([2, false]);
     expect(refused.stderr).toMatch(/in\/a\.csv and in\/a\.geojson .*--on-name-clash number/);
     const numbered = run("convert", "in", "out", "--to", "geojson", "--on-name-clash", "number");
     expect(numbered.status).toBe(0);
     const n = (name: string) => JSON.parse(readFileSync(at(`out/${name}`), "utf8")).features[0].properties.n;
-    // a_2 is the name of another input.
+    // a_1 is the name of another input.
     expect(names("out").map((name) => [name, n(name)])).toEqual([
       ["a.geojson", 1],
-      ["a_2.geojson", 3],
-      ["a_3.geojson", 2],
+      ["a_1.geojson", 3],
+      ["a_2.geojson", 2],
     ]);
     expect(run("convert", "in", "out", "--to", "gpkg", "--on-name-clash", "maybe").status).toBe(2);
   });

@@ -161,7 +161,7 @@ describe("convert", () => {
     expect(lines("ids.csv")).toHaveLength(1 + 14);
   });
 
-  test("--append does not change existing features, whatever the options for the new ones", () => {
+  test("--append does not apply options for new features to existing ones", () => {
     const output = scratch.path("grown.csv");
     geoferry(["convert", `${samples}/capitals.geojson`, output]);
     const before = lines("grown.csv");

@@ -18,13 +18,13 @@ const sh = (script: string) =>
 const collection = (...features: object[]) => JSON.stringify({ type: "FeatureCollection", features });
 
 describe("exit statuses", () => {
-  test("0: success", () => {
+  test("exit 0: success", () => {
     const done = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("done.csv")]);
     expect(done).toMatchObject({ status: 0, stdout: "" });
     expect(done.stderr).toContain("195 features");
   });
 
-  test("1: a plugin with a bug is an internal error", () => {
+  test("exit 1: a plugin with a bug is an internal error", () => {
     const plugin = scratch.path("broken.mjs");
     writeFileSync(
       plugin,
@@ -61,13 +61,13 @@ describe("exit statuses", () => {
     ["an option without its value", ["convert", `${samples}/capitals.geojson`, "out.csv", "--in", "nonsense"]],
     ["a number of workers below one", ["convert", `${samples}/capitals.geojson`, "out.csv", "--workers", "0"]],
     ["append and overwrite together", ["convert", `${samples}/capitals.geojson`, "out.csv", "--append", "--overwrite"]],
-  ])("2: %s", (_, args) => {
+  ])("exit 2: %s", (_, args) => {
     const failed = geoferry(args, { cwd: scratch.folder });
     expect(failed.status).toBe(2);
     expect(failed.stderr).toMatch(/^geoferry: .+/);
   });
 
-  test("2: an existing output is not replaced", () => {
+  test("exit 2: an existing output is not replaced", () => {
     writeFileSync(scratch.path("there.csv"), "untouched");
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("there.csv")]);
     expect(failed.status).toBe(2);
@@ -80,7 +80,7 @@ describe("exit statuses", () => {
     ["unrecognised", "noise.bin", Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0])],
     ["truncated", "cut.geojson", '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geom'],
     ["corrupt", "corrupt.geojson", '{"type":"FeatureCollection","features":[{]}'],
-  ])("3: an input that is %s", (_, name, content) => {
+  ])("exit 3: an input that is %s", (_, name, content) => {
     if (content !== undefined) writeFileSync(scratch.path(name), content);
     const output = scratch.path(`from-${name}.csv`);
     const failed = geoferry(["convert", scratch.path(name), output]);
@@ -89,20 +89,20 @@ describe("exit statuses", () => {
     expect(readdirSync(scratch.folder).filter((file) => file.includes(`from-${name}`))).toEqual([]);
   });
 
-  test("3: a missing layer, with the names of the existing ones", () => {
+  test("exit 3: a missing layer, with the names of the existing ones", () => {
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("x.csv"), "--layer", "nope"]);
     expect(failed.status).toBe(3);
     expect(failed.stderr).toContain('"capitals"');
   });
 
-  test("3: coordinates that are not longitude and latitude, without a reference system", () => {
+  test("exit 3: coordinates that are not longitude and latitude, without a reference system", () => {
     writeFileSync(scratch.path("metres.csv"), "x,y,name\n3280000,5290000,a\n");
     const failed = geoferry(["convert", scratch.path("metres.csv"), scratch.path("metres.geojson")]);
     expect(failed.status).toBe(3);
     expect(failed.stderr).toContain("--source-crs");
   });
 
-  test("4: a format that cannot hold the target's coordinates", () => {
+  test("exit 4: a format that cannot hold the target's coordinates", () => {
     const failed = geoferry([
       "convert",
       `${samples}/capitals.geojson`,
@@ -113,14 +113,14 @@ describe("exit statuses", () => {
     expect(failed.status).toBe(4);
   });
 
-  test("4: a loss under --strict, with nothing written", () => {
+  test("exit 4: a loss under --strict, with nothing written", () => {
     writeFileSync(scratch.path("long.geojson"), collection(point(1, 2, { note: "x".repeat(300) })));
     const failed = geoferry(["convert", scratch.path("long.geojson"), scratch.path("long.shp"), "--strict"]);
     expect(failed.status).toBe(4);
     expect(readdirSync(scratch.folder).filter((file) => /^long\.(shp|shx|dbf)/.test(file))).toEqual([]);
   });
 
-  test("5: the geometries of some features are rejected, all features are written, and a file has the reasons", () => {
+  test("exit 5: the geometries of some features are rejected, all features are written, and a file has the reasons", () => {
     writeFileSync(scratch.path("flawed.geojson"), collection(point(1, 2), point(1, 200), point(3, 4)));
     const done = geoferry(["convert", scratch.path("flawed.geojson"), scratch.path("flawed.csv"), "--json"]);
     expect(done.status).toBe(5);
@@ -139,7 +139,7 @@ describe("exit statuses", () => {
     });
   });
 
-  test("2: a rejects file that is another file; a device is left alone", () => {
+  test("exit 2: a rejects file that is another file; a device is left alone", () => {
     writeFileSync(scratch.path("mine.txt"), "mine");
     const run = (rejects: string) =>
       geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("with-rejects.csv"), "--rejects", rejects]);
@@ -150,13 +150,13 @@ describe("exit statuses", () => {
     expect(statSync("/dev/null").isFile()).toBe(false);
   });
 
-  test("6: an output that cannot be written", () => {
+  test("exit 6: an output that cannot be written", () => {
     writeFileSync(scratch.path("no-folder"), "");
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("no-folder/out.csv")]);
     expect(failed.status).toBe(6);
   });
 
-  test("7: an empty input does not replace a non-empty file", () => {
+  test("exit 7: an empty input does not replace a non-empty file", () => {
     writeFileSync(scratch.path("nothing.geojson"), collection());
     writeFileSync(scratch.path("full.csv"), "a\n1\n");
     expect(geoferry(["convert", scratch.path("nothing.geojson"), scratch.path("full.csv"), "--overwrite"]).status).toBe(
@@ -168,7 +168,7 @@ describe("exit statuses", () => {
     ).toBe(0);
   });
 
-  test("7: more rejects than allowed", () => {
+  test("exit 7: more rejects than allowed", () => {
     writeFileSync(scratch.path("bad.geojson"), collection(point(1, 200), point(1, 200), point(3, 4)));
     const run = (limit: string, name: string) =>
       geoferry(["convert", scratch.path("bad.geojson"), scratch.path(name), "--max-rejects", limit]).status;
@@ -184,13 +184,13 @@ describe("exit statuses", () => {
     expect(readdirSync(scratch.folder).filter((file) => /^(one|half)\.csv/.test(file))).toEqual([]);
   });
 
-  test("6: records that cannot be written", () => {
+  test("exit 6: records that cannot be written", () => {
     const failed = sh('"$0" "$1" formats >/dev/full');
     expect(failed.status).toBe(6);
     expect(failed.stderr).toContain("stdout: the records cannot be written there: the disk is full");
   });
 
-  test("8: a server that cannot be reached", () => {
+  test("exit 8: a server that cannot be reached", () => {
     const failed = geoferry(["convert", "http://127.0.0.1:59998/a.csv", scratch.path("unreached.csv")]);
     expect(failed.status).toBe(8);
     expect(failed.stderr).toContain("the server refuses the connection; try again later");
@@ -200,20 +200,20 @@ describe("exit statuses", () => {
     ["features", "convert big.geojsonl - --to csv"],
     ["records", "info big.geojsonl --json"],
     ["help", "--help"],
-  ])("141: the reader closed the pipe, without a message: %s", (_, line) => {
+  ])("exit 141: the reader closed the pipe, without a message: %s", (_, line) => {
     const feature = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
     writeFileSync(scratch.path("big.geojsonl"), feature.repeat(20_000));
     const run = sh(`{ "$0" "$1" ${line}; echo $? >&2; } | true`);
     expect(run.stderr).toBe("141\n");
   });
 
-  test("0: a closed stderr does not stop a conversion", () => {
+  test("exit 0: a closed stderr does not stop a conversion", () => {
     writeFileSync(scratch.path("small.csv"), "lon,lat\n1,2\n");
     const run = sh('"$0" "$1" convert small.csv unread.geojson 2>&1 | true; cat unread.geojson');
     expect(run.stdout).toContain("FeatureCollection");
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("130: interrupted by %s, with nothing left", async (signal) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("exit 130: interrupted by %s, with nothing left", async (signal) => {
     const folder = scratch.path(signal);
     mkdirSync(folder);
     const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
@@ -227,32 +227,37 @@ describe("exit statuses", () => {
     expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
   });
 
-  test.each([false, true])("130: an interrupted batch reports which inputs were done (--json %s)", async (json) => {
-    const folder = scratch.path(`folder-${json}`);
-    mkdirSync(`${folder}/in`, { recursive: true });
-    const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
-    writeFileSync(`${folder}/in/a.geojsonl`, line);
-    for (const name of ["b", "c", "d"]) writeFileSync(`${folder}/in/${name}.geojsonl`, line.repeat(200_000));
-    const args = ["convert", "in", "out/", "--to", "shapefile", "--workers", "2", ...(json ? ["--json"] : [])];
-    const child = startGeoferry(args, folder);
-    let output = "";
-    child[json ? "stdout" : "stderr"]!.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    await expect.poll(() => existsSync(`${folder}/out/a.shp`), { timeout: 20_000 }).toBe(true);
-    child.kill("SIGINT");
-    const status = await new Promise((resolve) => child.on("close", resolve));
-    expect(status).toBe(130);
-    if (json) {
-      const record = JSON.parse(output.trim().split("\n").at(-1)!) as Record<string, string[]>;
-      expect(record).toMatchObject({ type: "interrupted", failed: [] });
-      expect(record.done).toContain("in/a.geojsonl");
-      expect([...record.done!, ...record.notDone!].sort()).toEqual(["a", "b", "c", "d"].map((n) => `in/${n}.geojsonl`));
-      expect(record.notDone).toContain("in/d.geojsonl");
-    } else {
-      expect(output).toMatch(/interrupted: \d of 4 inputs done, 0 failed, \d not done/);
-      expect(output).toContain("  done: in/a.geojsonl\n");
-      expect(output).toContain("  not done: in/d.geojsonl\n");
-    }
-  });
+  test.each([false, true])(
+    "exit 130: an interrupted batch reports which inputs were done (--json %s)",
+    async (json) => {
+      const folder = scratch.path(`folder-${json}`);
+      mkdirSync(`${folder}/in`, { recursive: true });
+      const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+      writeFileSync(`${folder}/in/a.geojsonl`, line);
+      for (const name of ["b", "c", "d"]) writeFileSync(`${folder}/in/${name}.geojsonl`, line.repeat(200_000));
+      const args = ["convert", "in", "out/", "--to", "shapefile", "--workers", "2", ...(json ? ["--json"] : [])];
+      const child = startGeoferry(args, folder);
+      let output = "";
+      child[json ? "stdout" : "stderr"]!.on("data", (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+      await expect.poll(() => existsSync(`${folder}/out/a.shp`), { timeout: 20_000 }).toBe(true);
+      child.kill("SIGINT");
+      const status = await new Promise((resolve) => child.on("close", resolve));
+      expect(status).toBe(130);
+      if (json) {
+        const record = JSON.parse(output.trim().split("\n").at(-1)!) as Record<string, string[]>;
+        expect(record).toMatchObject({ type: "interrupted", failed: [] });
+        expect(record.done).toContain("in/a.geojsonl");
+        expect([...record.done!, ...record.notDone!].sort()).toEqual(
+          ["a", "b", "c", "d"].map((n) => `in/${n}.geojsonl`),
+        );
+        expect(record.notDone).toContain("in/d.geojsonl");
+      } else {
+        expect(output).toMatch(/interrupted: \d of 4 inputs done, 0 failed, \d not done/);
+        expect(output).toContain("  done: in/a.geojsonl\n");
+        expect(output).toContain("  not done: in/d.geojsonl\n");
+      }
+    },
+  );
 });

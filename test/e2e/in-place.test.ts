@@ -28,7 +28,7 @@ describe.runIf(hasProgram("ogrinfo"))("a GeoPackage", () => {
     copyFileSync(base, output);
   };
 
-  test("--append adds a layer to a GeoPackage, and rows to an existing layer, whatever the letter case of its name", () => {
+  test("--append adds a layer to a GeoPackage, and rows to an existing layer, whose name is matched in any letter case", () => {
     fresh();
     expect(run(`${samples}/huts.geojson`, "--append").status).toBe(0);
     expect(layersOf(output)).toBe("capitals 195, huts 3");

@@ -46,12 +46,12 @@ describe("the action for GitHub", () => {
       encoding: "utf8",
     });
 
-  test("is composite, and each of its steps has a shell", () => {
+  test("the GitHub action is composite, and each of its steps has a shell", () => {
     expect(action.runs.using).toBe("composite");
     for (const step of action.runs.steps) if (step.run) expect(step.shell).toBe("bash");
   });
 
-  test("runs each command, and gives their records as a file", () => {
+  test("the GitHub action runs each command, and outputs a file of their records", () => {
     const { status, stdout } = run(
       "check samples/parks.geojson\n\n# a remark\nconvert samples/parks.geojson 'the parks.gpkg' --where \"area_km2 > 5000\"\n",
     );
@@ -65,7 +65,7 @@ describe("the action for GitHub", () => {
     expect(records.at(-1)).toMatchObject({ type: "summary", output: "the parks.gpkg" });
   });
 
-  test("runs all commands and ends with the first status that is not 0", () => {
+  test("the GitHub action runs all commands and ends with the first status that is not 0", () => {
     const { status, stdout } = run(
       "check samples/flawed/places.geojson\ncheck samples/absent.geojson\ninfo samples/parks.geojson",
     );
@@ -74,7 +74,7 @@ describe("the action for GitHub", () => {
     expect(stdout).toContain("::error::geoferry check samples/absent.geojson ended with status 3");
   });
 
-  test("is used by the workflow with inputs that it has", () => {
+  test("the sample workflow uses existing inputs of the GitHub action", () => {
     const workflow = parse(readFileSync(join(integrations, "github-action/pull-request.yaml"), "utf8")) as {
       jobs: Record<string, { steps: Step[] }>;
     };
@@ -93,7 +93,7 @@ const canPreCommit = hasProgram("pre-commit");
 if (!canPreCommit) console.warn("NOT TESTED: the hook for pre-commit, which is not installed");
 
 describe.skipIf(!canPreCommit)("the hook for pre-commit", { timeout: 240_000 }, () => {
-  test("installs geoferry and refuses a commit with damaged data", () => {
+  test("the pre-commit hook installs geoferry and rejects a commit with damaged data", () => {
     const tarball = execFileSync(
       "npm",
       ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")],
@@ -137,7 +137,7 @@ describe.skipIf(!hasProgram("python3"))("the module for Python", () => {
       encoding: "utf8",
     });
 
-  test("converts, and returns the summary and the losses", () => {
+  test("the Python module converts, and returns the summary and the losses", () => {
     const { stdout, stderr } = python(
       'from geoferry import convert; s, l = convert("samples/mixed.geojson", "mixed.shp"); print(s["written"], s["rejected"], sorted({x["code"] for x in l}))',
     );
@@ -145,14 +145,14 @@ describe.skipIf(!hasProgram("python3"))("the module for Python", () => {
     expect(stdout).toBe("8 1 ['field-renamed', 'type-changed', 'z-missing']\n");
   });
 
-  test("raises the error of a command with its message", () => {
+  test("the Python module raises the error of a command with its message", () => {
     const { stdout } = python(
       'from geoferry import convert, GeoferryError\ntry:\n  convert("absent.csv", "x.gpkg")\nexcept GeoferryError as e: print(e.status, e)',
     );
     expect(stdout).toBe("3 geoferry: absent.csv: there is no such file or folder\n");
   });
 
-  test("prints a report as a program", () => {
+  test("the Python module prints a report when run as a program", () => {
     const { stdout, stderr } = spawnSync(
       "python3",
       [join(integrations, "python/geoferry.py"), "samples/parks.geojson", "parks.shp"],
@@ -206,7 +206,7 @@ import os
 os._exit(0)
 `;
 
-  test("converts with a target CRS and a filter, checks, and reports losses and errors in the log", () => {
+  test("the QGIS provider converts with a target CRS and a filter, checks, and logs losses and errors", () => {
     const { stdout, stderr, status } = spawnSync(qgisPython, ["-c", program, join(integrations, "qgis"), work], {
       env: { ...env, QT_QPA_PLATFORM: "offscreen", XDG_RUNTIME_DIR: scratch.path("."), PYTHONDONTWRITEBYTECODE: "1" },
       encoding: "utf8",

@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CodeBlock, commandsOf, DocsSandbox, parseCodeBlocks } from "../../src/build/docs-site/docs-sandbox.mjs";
 import { root } from "../support/command.js";
-import { type CodeBlock, DocsSandbox, parseCodeBlocks } from "../support/docs-sandbox.js";
 import { SyncFixture } from "../support/sync/sync-fixture.js";
 
 const workers = "needs a queue; test/jobs has one";
@@ -90,10 +90,7 @@ const stopped = (command: string) =>
 
 /** The commands of a `sh` block, each with its expected status: `# exit 5`. */
 function promised(text: string): { command: string; status: number }[] {
-  const lines = text.replaceAll("\\\n", " ").split("\n");
-  return lines
-    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
-    .map((command) => ({ command, status: Number(/#\s*exit (\d+)/.exec(command)?.[1] ?? 0) }));
+  return commandsOf(text).map((command) => ({ command, status: Number(/#\s*exit (\d+)/.exec(command)?.[1] ?? 0) }));
 }
 
 async function shellBlock(block: CodeBlock): Promise<void> {

@@ -113,7 +113,7 @@ describe("an output is the job's own", () => {
     expect(readFileSync(at("a.dbf"), "utf8")).toBe("mine");
   });
 
-  test("an output of the job is recreated whatever its permissions", async () => {
+  test("an output of the job counts as unchanged after a change of its permissions", async () => {
     chmodSync(at("a.shp"), 0o600);
     expect(results((await run()).report)).toEqual(["unchanged"]);
   });

@@ -35,22 +35,22 @@ describe("a run is reported if", () => {
     expect(readFileSync(at("page.html"), "utf8")).toContain("No step was started");
   };
 
-  test("a variable is not set", async () => {
+  test("a run is reported if a variable is not set", async () => {
     put("job.yaml", `name: nightly\n${channels}${step.replace("a.csv", `"\${NOT_SET_ANYWHERE}"`)}`);
     await everywhere(await run(), 2, "job-invalid");
   });
 
-  test("a member of the file is wrong", async () => {
+  test("a run is reported if a member of the file is wrong", async () => {
     put("job.yaml", `name: nightly\n${channels}stepz: 1\n${step}`);
     await everywhere(await run(), 2, "job-invalid");
   });
 
-  test("the file has a syntax error after the report settings", async () => {
+  test("a run is reported if the file has a syntax error after the report settings", async () => {
     put("job.yaml", `name: nightly\n${channels}steps: [{name: a, source: "a.csv\n`);
     await everywhere(await run(), 2, "job-invalid");
   });
 
-  test("the state of the job is damaged", async () => {
+  test("a run is reported if the state of the job is damaged", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     expect((await run()).status).toBe(0);
     const [folder] = readdirSync(at("state/jobs"));
@@ -63,17 +63,17 @@ describe("a run is reported if", () => {
     await everywhere(await run(), 3, "job-state-damaged");
   });
 
-  test("the queue is unavailable", async () => {
+  test("a run is reported if the queue is unavailable", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     await everywhere(await run(["--queue", `redis://${await desk.silence()}`]), 8, "queue-unavailable");
   });
 
-  test("a flag is invalid", async () => {
+  test("a run is reported if a flag is invalid", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     await everywhere(await run(["--wait", "long"]), 2, "option-invalid");
   });
 
-  test("the file cannot be read, and flags configure the reports", async () => {
+  test("a run is reported if the file cannot be read, and flags configure the reports", async () => {
     put("job.yaml", "{{{");
     const command = 'echo "$GEOFERRY_JOB $GEOFERRY_STATUS $GEOFERRY_RESULT" >> calls; cp "$GEOFERRY_REPORT" last.json';
     const flags = ["--on-failure", command, "--metrics", at("job.prom"), "--page", at("page.html")];

@@ -26,7 +26,7 @@ const places = (count: number, of: (n: number) => object) => collection(Array.fr
 const kinds = ({ losses }: StepReport) => Object.fromEntries(losses.map(({ code, count }) => [code, count]));
 
 describe("of a step", () => {
-  test("losses and features without geometry appear in all reports", async () => {
+  test("losses and features without geometry of a step appear in all reports", async () => {
     put("roads.geojson", places(3, unholdable));
     put(
       "empty.geojson",
@@ -96,6 +96,7 @@ describe("compared with the last successful run", () => {
       ["read", 4, 3],
       ["written", 4, 3],
       ["withoutGeometry", 0, 1],
+      ["field missing tags", 1, 0],
       ["loss text-cut height", null, 3],
       ["loss text-cut remark", 1, 3],
     ]);
@@ -119,6 +120,62 @@ describe("compared with the last successful run", () => {
     put("places.csv", pointsCsv("a", "d"));
     const { report } = await run();
     expect(changes(report.steps[0]!)).toContainEqual(["read", 3, 2]);
+  });
+
+  const typed = (step: StepReport) => step.regressions.filter(({ what }) => what === "field");
+  const before = "name,lon,lat,zip,height\na,1,50,48149,1.5\nb,2,50,48151,2\n";
+  const now = "name,lon,lat,zip\na,1,50,D-48149\nb,2,50,48151\n";
+
+  test("a step reports fields that are missing or have another type", async () => {
+    const map = await world.newMap();
+    put("places.csv", before);
+    put(
+      "job.yaml",
+      `name: night\nsteps:\n  - {name: file, source: places.csv, target: places.gpkg}\n  - {name: map, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
+    );
+    const first = await run();
+    expect(first.report.steps.flatMap(typed)).toEqual([]);
+    put("places.csv", now);
+    const { report, stderr, status } = await run(["--metrics", at("night.prom")]);
+    expect(status).toBe(0);
+    const expected = [
+      { what: "field", code: "type", field: "zip", before: null, now: 1, example: "was int32, is text" },
+      { what: "field", code: "missing", field: "height", before: 1, now: 0 },
+    ];
+    expect(report.steps.map(typed)).toEqual([expected, expected]);
+    expect(report.steps[1]!.items[0]).not.toHaveProperty("sourceFields");
+    expect(stderr).toMatch(/^ {2}changed since the last run: field zip was int32, is text$/m);
+    expect(stderr).toMatch(/^ {2}missing since the last run: field height$/m);
+    expect(readFileSync(at("night.prom"), "utf8")).toContain('step="file",what="field"} 2');
+    expect((await run()).report.steps.flatMap(typed)).toEqual([]);
+  });
+
+  test("where the source declares no types, the kinds of its values are compared", async () => {
+    const map = await world.newMap();
+    const put3 = (of: (n: number) => object) =>
+      put(
+        "places.geojson",
+        places(3, (n) => feature({ key: n, ...of(n) }, point(n))),
+      );
+    put3((n) => ({ zip: n, gone: "x" }));
+    put(
+      "job.yaml",
+      `name: night\nsteps:\n  - {name: map, source: places.geojson, target: {map: ${map}, remoteField: key}}\n`,
+    );
+    await run();
+    put3((n) => ({ zip: n > 1 ? "D" : n }));
+    const { report } = await run();
+    expect(typed(report.steps[0]!)).toEqual([
+      {
+        what: "field",
+        code: "type",
+        field: "zip",
+        before: null,
+        now: 1,
+        example: "was no text, is text and other values",
+      },
+      { what: "field", code: "missing", field: "gone", before: 1, now: 0 },
+    ]);
   });
 });
 
@@ -238,6 +295,8 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     expect(again.report.steps[0]!.regressions.map(({ what, field }) => [what, field])).toEqual([
       ["read", undefined],
       ["written", undefined],
+      ["field", "remark"],
+      ["field", "tags"],
       ["loss", "more_than_ten"],
     ]);
     expect(await worker.end()).toBe(0);

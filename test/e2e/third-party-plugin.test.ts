@@ -176,7 +176,7 @@ describe("an invalid plugin", () => {
       /two formats with the id "csv"/,
     ],
   ];
-  test.each(cases)("%s ends with 2 and a message", (_, specifier, code, message) => {
+  test.each(cases)("an invalid plugin, %s, ends with 2 and a message", (_, specifier, code, message) => {
     if (code !== null) writeFileSync(scratch.path(specifier), code);
     const { status, stdout, stderr } = geoferry("formats", "--plugin", specifier);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -27,7 +27,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     scratch.remove();
   });
 
-  test("converts to all six formats and back, by paths with a drive letter and backslashes", () => {
+  test("on Windows, convert accepts paths with a drive letter and backslashes, for all six formats", () => {
     for (const format of ["gpkg", "shp", "csv", "kml", "gpx", "geojson"]) {
       const target = `${windowsPath(machine.work)}\\${format}\\capitals.${format}`;
       const to = run("convert", "samples\\capitals.geojson", target, "--quiet");
@@ -39,7 +39,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     }
   });
 
-  test("expands patterns itself, and writes a batch into a folder that it creates", () => {
+  test("on Windows, convert expands patterns, and writes a batch into a new folder", () => {
     const { status, stderr } = run("convert", "samples\\shapefile\\*.shp", "out\\tables\\", "--to", "csv");
     expect(stderr).toMatch(/^out\\tables\\capitals\.csv: 195 features/m);
     expect(status).toBe(0);
@@ -47,7 +47,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     expect(readdirSync(work("out/tables")).sort()).toEqual(expected.map((name) => name.replace(".shp", ".csv")).sort());
   });
 
-  test("replaces an output and adds a layer to a GeoPackage", () => {
+  test("on Windows, convert replaces an output and adds a layer to a GeoPackage", () => {
     expect(run("convert", "samples/parks.geojson", "atlas.gpkg")).toMatchObject({ status: 0 });
     expect(run("convert", "samples/parks.geojson", "ATLAS.gpkg")).toMatchObject({ status: 2 });
     expect(run("convert", "samples/capitals.geojson", "atlas.gpkg", "--overwrite")).toMatchObject({ status: 0 });
@@ -59,7 +59,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     expect(readdirSync(machine.work).filter((name) => /^\.|-journal$|-wal$/.test(name))).toEqual([]);
   });
 
-  test("refuses names that Windows takes for a device or a stream of another file", () => {
+  test("on Windows, names of devices and of streams of files are rejected", () => {
     const device = run("convert", "samples/parks.geojson", "aux.csv");
     expect(device.status).toBe(2);
     expect(device.stderr).toContain(
@@ -71,7 +71,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     expect(existsSync(work("parks"))).toBe(false);
   });
 
-  test("runs a job, and again without work", () => {
+  test("on Windows, a job runs, and a second run has nothing to do", () => {
     expect(run("run", "samples\\jobs\\nightly.yaml")).toMatchObject({ status: 0 });
     expect(existsSync(work("samples/jobs/out/tall.csv"))).toBe(true);
     const { status, stderr } = run("run", "samples\\jobs\\nightly.yaml");
@@ -79,7 +79,7 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     expect(stderr).toContain("nightly: 3 unchanged");
   });
 
-  test("serves a map and keeps it in sync", async () => {
+  test("on Windows, serve and push keep a map in sync", async () => {
     const out = work("serve.out");
     const service = machine.start(["serve", "--data", "data", "--port", "0", "--json"], out);
     try {

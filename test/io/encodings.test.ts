@@ -40,7 +40,7 @@ describe("one byte a character", () => {
     ["cp869", "cp869"],
   ] as const;
 
-  test.each(pages)("%s says what Python says", (name, codec) => {
+  test.each(pages)("%s decodes each byte as Python does", (name, codec) => {
     const expected = [...python(codec)];
     const decode = findDecoder(name);
     const differing: string[] = [];
@@ -55,7 +55,7 @@ describe("one byte a character", () => {
     expect(decode(allBytes)).toBe([...allBytes].map((byte) => decode(Uint8Array.of(byte))).join(""));
   });
 
-  test.each(pages)("%s is written as it is read", (name) => {
+  test.each(pages)("%s encodes each character to the byte that it was decoded from", (name) => {
     const decode = findDecoder(name);
     const encode = findEncoder(name);
     for (const byte of allBytes) {
@@ -85,7 +85,7 @@ describe("more bytes a character", () => {
   });
 });
 
-test("names as people and other programs write them", () => {
+test("encodings have the names that people and other programs use", () => {
   const a = (name: string) => findDecoder(name)(Uint8Array.of(0x80, 0xe9));
   expect(a("ANSI 1252")).toBe("€é");
   expect(a("1252")).toBe("€é");
@@ -106,19 +106,19 @@ test("names as people and other programs write them", () => {
   expect(findDecoder("Big5")(Buffer.from("a4e9", "hex"))).toBe("日");
 });
 
-test("what an encoding lacks becomes one question mark", () => {
+test("a character that an encoding lacks becomes one question mark", () => {
   expect(Buffer.from(findEncoder("cp850")("a日b😀c")).toString("latin1")).toBe("a?b?c");
   expect(Buffer.from(findEncoder("windows-1252")("€—ł")).toString("hex")).toBe("80973f");
   expect(Buffer.from(findEncoder("gbk")("a😀b")).toString("latin1")).toMatch(/^a\?{1,2}b$/);
 });
 
-test("bytes that mean nothing become U+FFFD, and a byte order mark stays", () => {
+test("invalid bytes become U+FFFD, and a byte order mark is kept", () => {
   expect(findDecoder("utf-8")(Buffer.from([0x61, 0xff, 0x62]))).toBe("a\uFFFDb");
   expect(findDecoder("utf-8")(Buffer.from("\uFEFFa"))).toBe("\uFEFFa");
   expect(findDecoder("utf-16le")(Buffer.from("\uFEFFa", "utf16le"))).toBe("\uFEFFa");
 });
 
-test("any text survives the Unicode encodings, and any ASCII all that hold it", () => {
+test("any text survives the Unicode encodings, and ASCII survives all that contain it", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       for (const name of ["utf-8", "utf-16le", "utf-16be"]) {
@@ -133,7 +133,7 @@ test("any text survives the Unicode encodings, and any ASCII all that hold it", 
 });
 
 test.each(["", "nonsense", "base64", "hex", "cp99999", "utf-8x", "__proto__", "constructor"])(
-  "%j is no encoding",
+  "%j is not an encoding",
   (name) => {
     let thrown: unknown;
     try {

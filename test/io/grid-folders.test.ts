@@ -8,7 +8,7 @@ const paths = (environment: NodeJS.ProcessEnv, platform: NodeJS.Platform = "linu
   defaultGridFolders(environment, { environment, platform, home: "/ada" }).map(({ path }) => path);
 
 describe("the cache of grids", () => {
-  test("is the platform's folder for caches", () => {
+  test("the cache of grids is in the platform's folder for caches", () => {
     expect(gridCacheFolder({}, linux)).toBe("/ada/.cache/geoferry/grids");
     expect(gridCacheFolder({ XDG_CACHE_HOME: "/var/cache/ada" }, linux)).toBe("/var/cache/ada/geoferry/grids");
     expect(gridCacheFolder({ XDG_CACHE_HOME: "relative" }, linux)).toBe("/ada/.cache/geoferry/grids");
@@ -18,13 +18,13 @@ describe("the cache of grids", () => {
     );
   });
 
-  test("is where GEOFERRY_GRID_CACHE says", () => {
+  test("GEOFERRY_GRID_CACHE sets the cache of grids", () => {
     expect(gridCacheFolder({ GEOFERRY_GRID_CACHE: "/grids", XDG_CACHE_HOME: "/x" }, linux)).toBe("/grids");
   });
 });
 
 describe("the standard folders", () => {
-  test("are the cache, PROJ's folder of the user, and the installed ones", () => {
+  test("the standard folders are the cache, PROJ's user folder and the installed ones", () => {
     expect(paths({}).slice(0, 4)).toEqual([
       "/ada/.cache/geoferry/grids",
       "/ada/.local/share/proj",
@@ -36,7 +36,7 @@ describe("the standard folders", () => {
   });
 
   // https://proj.org/resource_files.html: PROJ_DATA, formerly PROJ_LIB, replaces the installed folder.
-  test("are those of PROJ_DATA, else PROJ_LIB, in place of the installed ones", () => {
+  test("PROJ_DATA, or else PROJ_LIB, replaces the installed folders", () => {
     const named = ["/a", "/b"].join(delimiter);
     expect(paths({ PROJ_DATA: named, PROJ_LIB: "/c" }).slice(2)).toEqual(["/a", "/b"]);
     expect(paths({ PROJ_LIB: "/c" }).slice(2)).toEqual(["/c"]);

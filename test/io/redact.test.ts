@@ -22,6 +22,6 @@ test.each(["https://example.org/world-atlas@2/land.json", "data/a@b:c.csv", "C:\
   },
 );
 
-test("redacts inputs that are not files", () => {
+test("inputs that are not files are redacted", () => {
   expect(redactUrl("https://u:p@example.org:8443/maps?token=1")).toBe("https://example.org:8443/maps");
 });

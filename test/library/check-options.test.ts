@@ -40,7 +40,7 @@ describe("an option of the library", () => {
     });
   });
 
-  test("is an object, not null or a text", async () => {
+  test("the options of the library must be an object, not null or a text", async () => {
     const calls = [
       () => open(parks, untyped(null as never)),
       () => open(parks, "gpkg" as never),

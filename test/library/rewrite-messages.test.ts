@@ -102,3 +102,9 @@ test("the table holds each key of a job", () => {
   const all = [...new Set([...keysOfStep, ...keysOfMap])].filter((key) => !ofJobs.includes(key));
   expect([...keys].sort()).toEqual(all.sort());
 });
+
+test("members of one option are joined under its key, which a job may have once", () => {
+  expect(replaceFlagsByKeys("read them with --in x=lon --in y=lat, or --in geometry=none")).toBe(
+    "read them with in: { x: lon, y: lat }, or in: { geometry: none }",
+  );
+});

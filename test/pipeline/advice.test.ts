@@ -47,7 +47,7 @@ test("a table with empty coordinates declares no geometry", async () => {
 });
 
 describe("a source without a reference system", () => {
-  test("is reported with the name of its layer", async () => {
+  test("a source without a reference system is reported with the name of its layer", async () => {
     const input = scratch.path("two.gpkg");
     const metres = { crs: null, reproject: false } as const;
     const plane = file(
@@ -61,18 +61,18 @@ describe("a source without a reference system", () => {
     expect(await messageOf(plane, output)).toContain("plane.geojson: declares no");
   });
 
-  test("gets the advice to reproject if it is copied into a format of degrees", async () => {
+  test("coordinates copied into a format of degrees get the advice to reproject", async () => {
     const input = file("metres.csv", "name,x,y\na,691000,5334000\n");
     const request = { sourceCrs: "EPSG:25832", overwrite: true };
     const output = scratch.path("metres.gpx");
     await convertFile(input, output, { ...request, reproject: false });
     const rejects = readFileSync(`${output}.rejects.geojsonl`, "utf8");
-    expect(rejects).toContain("these look like meters: omit --no-reproject");
+    expect(rejects).toContain("these look like metres: omit --no-reproject");
     expect(rejects).not.toContain("--source-crs");
     expect(await convertFile(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
   });
 
-  test("gets advice if the output cannot declare its system", async () => {
+  test("an output that cannot declare its system gets advice", async () => {
     const { losses } = await convertFile(`${samples}/shapefile/survey.shp`, scratch.path("undeclared.geojson"), {
       reproject: false,
     });
@@ -86,14 +86,14 @@ describe("a source without a reference system", () => {
 });
 
 describe("a zip", () => {
-  test("that is not a zip is reported as such", async () => {
+  test("a file with the extension .zip that is not a zip is reported", async () => {
     const input = file("page.zip", "<!doctype html><title>Not found</title>");
     expect(await messageOf(input, "a.geojson")).toMatch(
-      /page\.zip: has the extension \.zip, but is no zip: it begins with "<!doctype html><title>Not found<"; get it again, or give it/,
+      /page\.zip: has the extension \.zip, but is not a zip: it begins with "<!doctype html><title>Not found<"; get it again, or give it/,
     );
   });
 
-  test("without geographic files lists its entries", async () => {
+  test("the error for a zip without geographic files lists its entries", async () => {
     const documents = { "readme.txt": "hello", "picture.png": "\x89PNG" };
     const input = await zip("documents.zip", documents);
     const inner = await zip("outer.zip", { "documents.zip": readFileSync(input) });
@@ -104,7 +104,7 @@ describe("a zip", () => {
       expect(await messageOf(path, "b.geojson")).toContain(listed);
   });
 
-  test("without files gives advice", async () => {
+  test("the error for a zip without files gives advice", async () => {
     expect(await messageOf(await zip("none.zip", {}), "c.geojson")).toMatch(/the zip contains no files; get it again$/);
   });
 });
@@ -142,17 +142,17 @@ describe("inputs with the same output name", () => {
   };
   const geojson = JSON.stringify({ type: "FeatureCollection", features: [feature(1, 2)] });
 
-  test("the second is numbered", async () => {
+  test("the second of two inputs with the same output name is numbered", async () => {
     expect(await outputsOf("clash", ["f1.csv", "f1.geojson", "f2.csv"])).toEqual({
       "f1.csv": "f1.geojsonl",
-      "f1.geojson": "f1_2.geojsonl",
+      "f1.geojson": "f1_1.geojsonl",
       "f2.csv": "f2.geojsonl",
     });
   });
 });
 
 describe("dates with two-digit years", () => {
-  test("stay text with a notice", async () => {
+  test("dates with two-digit years stay text with a notice", async () => {
     const input = file("years.csv", "name,since,lon,lat\na,31.12.99,7,50\nb,01.02.30,8,51\n");
     const { notices } = await convertFile(input, scratch.path("years.geojson"), {});
     expect(notices).toContainEqual(
@@ -164,7 +164,7 @@ describe("dates with two-digit years", () => {
     expect(readFileSync(scratch.path("years.geojson"), "utf8")).toContain('"since":"31.12.99"');
   });
 
-  test("are not assumed in other texts", async () => {
+  test("two-digit years are not assumed in other texts", async () => {
     const input = file("other.csv", "name,net,lon,lat\na,10.20.30,7,50\nb,x,8,51\nc,1.2.2030,9,52\n");
     const { notices } = await convertFile(input, scratch.path("other.geojson"), {});
     expect(notices.filter(({ code }) => code === "date-ambiguous")).toEqual([]);
@@ -180,7 +180,7 @@ test("the advised grid covers the position, not another part of the country", as
   expect(example).not.toContain("more operations");
 });
 
-test("a single latitude beyond 90° is not taken for an exchange of all coordinates", async () => {
+test("a single latitude beyond 90° does not count as swapped coordinates", async () => {
   const input = file(
     "one-bad.geojson",
     JSON.stringify({ type: "FeatureCollection", features: [feature(8, 95), feature(8, 45)] }),

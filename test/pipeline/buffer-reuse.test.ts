@@ -146,21 +146,21 @@ const cases = Object.keys(geometries).flatMap((name) => [
 ]);
 
 describe("output does not depend on buffer reuse", () => {
-  test.each(cases)("%s from %s to %s", async (name, from, to) => {
+  test.each(cases)("buffer reuse does not change the output: %s from %s to %s", async (name, from, to) => {
     const [used, fresh] = await both(() =>
       convert(request(inputs.path(`${name}.${from}`), scratch.path(`out.${to}`)), host),
     );
     expect(used).toEqual(fresh);
   });
 
-  test("with several conversions side by side", async () => {
+  test("buffer reuse does not change the outputs of concurrent conversions", async () => {
     const asked = { ...request("", `${scratch.folder}/`), inputs: [inputs.path("*.shp")], to: "geojson" };
     const [used, fresh] = await both(() => convertMany(asked, host));
     expect(used).toHaveLength(4);
     expect(used).toEqual(fresh);
   });
 
-  test("with a filter, a limit and a repair between reader and writer", async () => {
+  test("buffer reuse does not change the output with a filter, a limit and a repair", async () => {
     const asked = {
       ...request(inputs.path("polygons.shp"), scratch.path("out.shp")),
       where: "number > 10",

@@ -36,7 +36,7 @@ test("a line across the antimeridian keeps its longitudes in the WKT of a CSV", 
   expect(readFileSync(output, "utf8")).toContain("LINESTRING (179.5 -16.5,180.0033 -17,181 -17.5)");
 });
 
-test("GeoJSON has it in two lines where it is cut, which a KML takes", async () => {
+test("GeoJSON with antimeridian=cut has two lines, which KML accepts", async () => {
   const output = scratch.path("cut.geojsonl");
   await convertFile(input, output, { writerOptions: { antimeridian: "cut" } });
   const { geometry } = JSON.parse(readFileSync(output, "utf8"));
@@ -47,8 +47,11 @@ test("GeoJSON has it in two lines where it is cut, which a KML takes", async () 
 });
 
 // GPX 1.1, longitudeType; OGC 07-147r2, kml:coordinates: longitude ≥ −180 and ≤ 180.
-test.each(["gpx", "kml"])("a .%s, whose longitudes end at 180°, rejects it", async (extension) => {
-  const { rejected, notices } = await convertFile(input, scratch.path(`out.${extension}`), { allowEmpty: true });
-  expect(rejected).toBe(1);
-  expect(notices).not.toContainEqual(continued);
-});
+test.each(["gpx", "kml"])(
+  "a .%s, whose longitudes end at 180°, rejects a line across the antimeridian",
+  async (extension) => {
+    const { rejected, notices } = await convertFile(input, scratch.path(`out.${extension}`), { allowEmpty: true });
+    expect(rejected).toBe(1);
+    expect(notices).not.toContainEqual(continued);
+  },
+);

@@ -39,7 +39,7 @@ async function outcome(
 }
 
 describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, names, files }) => {
-  test(`${count} of them end with a clear error or with features, never with a bug, and leave nothing behind`, async () => {
+  test(`${count} damaged inputs end with a clear error or with features, never with a bug, and leave nothing behind`, async () => {
     const random = createRandom(format.length * 7919);
     const place = scratch.path(format);
     mkdirSync(place);
@@ -78,7 +78,7 @@ describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, nam
 });
 
 describe("--skip-errors reads everything outside the damage", () => {
-  test("GeoJSON: one feature of many is damaged", async () => {
+  test("--skip-errors reads the other features of a GeoJSON with a damaged one", async () => {
     const features = Array.from(
       { length: 50 },
       (_, i) => `{"type":"Feature","properties":{"n":${i}},"geometry":{"type":"Point","coordinates":[${i},1]}}`,
@@ -94,7 +94,7 @@ describe("--skip-errors reads everything outside the damage", () => {
     expect(report.rejected).toBeGreaterThan(0);
   });
 
-  test("Shapefile: the file ends early", async () => {
+  test("--skip-errors reads the features of a truncated Shapefile", async () => {
     for (const extension of ["shx", "dbf", "prj", "cpg"])
       copyFileSync(`${samples}/shapefile/parks.${extension}`, scratch.path(`parks.${extension}`));
     const whole = readFileSync(`${samples}/shapefile/parks.shp`);
@@ -107,7 +107,7 @@ describe("--skip-errors reads everything outside the damage", () => {
     expect(report.written).toBeLessThanOrEqual(27);
   });
 
-  test("CSV: a quote that never ends", async () => {
+  test("--skip-errors reads the rows of a CSV before an unclosed quote", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => `${i},1,row ${i}`);
     rows[10] = '10,1,"never closed';
     writeFileSync(scratch.path("quote.csv"), `lon,lat,name\n${rows.join("\n")}\n`);

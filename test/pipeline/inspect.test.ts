@@ -37,7 +37,7 @@ describe("a table without coordinates and --source-crs", () => {
   it.each([
     ["without columns of coordinates", words],
     ["with columns that look like some", letters],
-  ])("%s is refused in the words of the conversion", async (_, path) => {
+  ])("%s rejects a table without coordinates with the message of the conversion", async (_, path) => {
     const { error } = await looked(path, request);
     expect(error).not.toBeNull();
     expect(await refusal(path, request)).toBe(`${path}: ${error}`);
@@ -45,7 +45,7 @@ describe("a table without coordinates and --source-crs", () => {
     expect((await looked(path)).error).toBeNull();
   });
 
-  it("gives check exit status 5 and a JSON record", () => {
+  it("a table without coordinates with --source-crs gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", words, "--source-crs", "EPSG:25832"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout).toMatch(/convert refuses it\n/);
@@ -65,7 +65,7 @@ describe("a table without coordinates and --source-crs", () => {
 });
 
 describe("positions that cannot be transformed", () => {
-  it("are problems of check with the reasons of the rejects", async () => {
+  it("check reports positions that cannot be transformed with the reasons of the rejects", async () => {
     // Hours west of Germany, where no shift of its datum is known.
     const path = table("id,easting,northing\n1,356500,5645000\n2,3565000,5930000\n");
     const request = { sourceCrs: "EPSG:31467" };
@@ -84,20 +84,20 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   const path = table("id,easting,northing\n1,600000,1700000\n");
   const request = { sourceCrs: "EPSG:2989" };
 
-  it("is refused with the message of the conversion", async () => {
+  it("a reference system without an operation to WGS 84 is refused with the message of the conversion", async () => {
     const { error, errorCode, problems } = await looked(path, request);
     expect([errorCode, problems.length]).toEqual(["crs-no-operation", 0]);
     expect(error).toBe(await refusal(path, request));
     expect(error).toContain("no shift between");
   });
 
-  it("advises --no-reproject", async () => {
+  it("a reference system without an operation to WGS 84 gets the advice --no-reproject", async () => {
     expect(await refusal(path, request)).toContain("--no-reproject copies the coordinates unchanged");
     const { written } = await convertFile(path, scratch.path("untouched.gpkg"), { ...request, reproject: false });
     expect(written).toBe(1);
   });
 
-  it("gives check exit status 5 and a JSON record", () => {
+  it("a reference system without an operation to WGS 84 gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", path, "--source-crs", "EPSG:2989"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout.match(/no shift between/g)).toHaveLength(1);
@@ -106,7 +106,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
     expect(JSON.parse(stdout.split("\n")[0]!)).toMatchObject({ type: "problem", code: "crs-no-operation" });
   });
 
-  it("is one with --strict where every operation is worse than 5 m, as for convert --strict", () => {
+  it("check --strict reports a system whose operations are all worse than 5 m, like convert --strict", () => {
     // NAD27 in North Carolina: 8 m without a grid (EPSG:1173).
     const nad27 = table("id,longitude,latitude\n1,-80,35.5\n");
     const args = [nad27, "--source-crs", "EPSG:4267", "--no-standard-grids"];
@@ -116,7 +116,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
 });
 
 describe("an unknown reference system", () => {
-  it("is refused with the message of the conversion, and not reported as missing", async () => {
+  it("an unknown reference system is refused with the message of the conversion, and not reported as missing", async () => {
     const path = scratch.path("broken.shp");
     await convertFile(table("id,longitude,latitude\n1,7,51\n"), path);
     writeFileSync(scratch.path("broken.prj"), 'PROJCS["Custom",GEOGCS[');
@@ -135,14 +135,14 @@ describe("eastings with a zone number", () => {
   const gauss = table("id,Rechtswert,Hochwert\n1,3565000,5930000\n");
   const utmSystems = /EPSG:4647 \(ETRS89 \/ UTM zone 32N \(zE-N\)\), EPSG:5652 \(ETRS89 \/ UTM zone 32N \(N-zE\)\)/;
 
-  it("make the error of a conversion list matching systems", async () => {
+  it("eastings with a zone number: the error of a conversion lists matching systems", async () => {
     expect(await refusal(utm, { sourceCrs: "EPSG:25832" })).toMatch(utmSystems);
     expect(await refusal(utm)).toMatch(/eastings do in EPSG:4647 \(/);
     // The number counts zones of six or of three degrees.
     expect(await refusal(gauss)).toMatch(/EPSG:3333 .*EPSG:31467 /);
   });
 
-  it("make info and check list matching systems", async () => {
+  it("eastings with a zone number: info and check list matching systems", async () => {
     for (const thorough of [false, true]) {
       expect((await looked(utm, {}, thorough)).warnings.join()).toContain("eastings do in EPSG:4647 (");
       const stated = await looked(utm, { sourceCrs: "EPSG:25832" }, thorough);
@@ -155,7 +155,7 @@ describe("eastings with a zone number", () => {
     expect([...warnings, ...problems.map(({ reason }) => reason)].join().match(/zone number/g)).toHaveLength(1);
   });
 
-  it("list systems that place them in the area of the stated system", async () => {
+  it("eastings with a zone number: systems of the stated area are listed", async () => {
     const output = scratch.path("zone.geojson");
     const { notices } = await convertFile(gauss, output, { sourceCrs: "EPSG:25832" });
     const outside = notices.find(({ code }) => code === "outside-crs-area");
@@ -163,7 +163,7 @@ describe("eastings with a zone number", () => {
     expect(outside?.example).not.toContain("Pulkovo");
   });
 
-  it("are reported once", async () => {
+  it("eastings with a zone number are reported once", async () => {
     const mixed = table("id,easting,northing\n1,356500,5645000\n2,32356500,5645000\n3,32356600,5645000\n");
     const output = scratch.path("mixed.geojson");
     const report = await convertFile(mixed, output, { sourceCrs: "EPSG:25832", maxRejects: "80%" });
@@ -175,7 +175,7 @@ describe("eastings with a zone number", () => {
     expect(rejects).toContain("32356500");
   });
 
-  it("are not advised for other eastings", async () => {
+  it("other eastings get no advice about zone numbers", async () => {
     const plain = table("id,easting,northing\n1,356500,5645000\n");
     expect(await refusal(plain)).not.toContain("zone");
     expect(await refusal(plain, { sourceCrs: "EPSG:31467" })).not.toContain("zone number");

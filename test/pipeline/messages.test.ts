@@ -39,7 +39,7 @@ test.each([
     "geojson",
     '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":null},{"type":"Feature" 5},{"type":"Feature","properties":{},"geometry":null}]}',
   ],
-])("damage of a %s can be read past as its message says", async (extension, text) => {
+])("the advice to skip damage of a %s works", async (extension, text) => {
   const path = scratch.path(`damaged.${extension}`);
   writeFileSync(path, text);
   const output = scratch.path(`${extension}.geojson`);
@@ -50,7 +50,7 @@ test.each([
   expect(JSON.parse(readFileSync(output, "utf8")).features).toHaveLength(2);
 });
 
-test("what is no XML at all gets no advice to read past it", async () => {
+test("a file that is not XML gets no advice to skip damage", async () => {
   const path = scratch.path("table.csv");
   writeFileSync(path, "a,b\n");
   expect(await messageOf(convertFile(path, scratch.path("x.geojson"), { from: "kml" }))).not.toContain("--skip-errors");

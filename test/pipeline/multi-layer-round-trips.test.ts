@@ -38,7 +38,7 @@ const names = fc.uniqueArray(
 const dataset = names.chain((all) => fc.tuple(...all.map((name) => generatedLayer.map((layer) => ({ name, layer })))));
 
 describe.each(pairs)("layers of %s → %s → back", (_a, _b, a, b) => {
-  it("match the reports", { timeout: 60_000 + numRuns * 2000 }, async () => {
+  it("layers read back differ only as reported", { timeout: 60_000 + numRuns * 2000 }, async () => {
     await fc.assert(
       fc.asyncProperty(dataset, (layers) => layersRoundTrip(a, b, layers)),
       { numRuns, seed },

@@ -14,7 +14,7 @@ const untouched = { reproject: false };
 
 describe("coordinates carried untouched", () => {
   test.each(["geojson", "geojsonl", "kml"])(
-    "are a loss in .%s, which says them to be in degrees",
+    "unchanged projected coordinates are a loss in .%s, which declares degrees",
     async (extension) => {
       const output = scratch.path(`out.${extension}`);
       const { losses, written } = await convertFile(survey, output, untouched);
@@ -26,30 +26,36 @@ describe("coordinates carried untouched", () => {
     },
   );
 
-  test.each(["gpkg", "shp", "csv"])("are none in .%s, which says what they are in", async (extension) => {
-    const { losses } = await convertFile(survey, scratch.path(`as-${extension}.${extension}`), untouched);
-    expect(losses.filter(({ code }) => code === "crs-undeclared")).toEqual([]);
-  });
+  test.each(["gpkg", "shp", "csv"])(
+    "unchanged projected coordinates are no loss in .%s, which declares their system",
+    async (extension) => {
+      const { losses } = await convertFile(survey, scratch.path(`as-${extension}.${extension}`), untouched);
+      expect(losses.filter(({ code }) => code === "crs-undeclared")).toEqual([]);
+    },
+  );
 
-  test.each(["geojson", "shp"])("of an unknown planar system are planar in a GeoPackage (.%s)", async (extension) => {
-    const coordinates = [
-      [500_000, 4_000_000],
-      [500_001, 4_000_001],
-    ];
-    const feature = { type: "Feature", properties: { a: 1 }, geometry: { type: "LineString", coordinates } };
-    const input = scratch.path(`plane.${extension}`);
-    const geojson = extension === "shp" ? scratch.path("plane-first.geojson") : input;
-    writeFileSync(geojson, JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature] }));
-    if (extension === "shp") await convertFile(geojson, input, untouched);
-    const output = scratch.path(`plane-${extension}.gpkg`);
-    await convertFile(input, output, untouched);
-    const database = new Database(output, { readonly: true });
-    // OGC 12-128r19, 1.1.2.1.2: -1 is an undefined Cartesian system, 0 an undefined geographic one.
-    expect(database.prepare("SELECT srs_id, min_x FROM gpkg_contents").get()).toEqual({ srs_id: -1, min_x: 500_000 });
-    database.close();
-  });
+  test.each(["geojson", "shp"])(
+    "coordinates of an unknown planar system are planar in a GeoPackage (.%s)",
+    async (extension) => {
+      const coordinates = [
+        [500_000, 4_000_000],
+        [500_001, 4_000_001],
+      ];
+      const feature = { type: "Feature", properties: { a: 1 }, geometry: { type: "LineString", coordinates } };
+      const input = scratch.path(`plane.${extension}`);
+      const geojson = extension === "shp" ? scratch.path("plane-first.geojson") : input;
+      writeFileSync(geojson, JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature] }));
+      if (extension === "shp") await convertFile(geojson, input, untouched);
+      const output = scratch.path(`plane-${extension}.gpkg`);
+      await convertFile(input, output, untouched);
+      const database = new Database(output, { readonly: true });
+      // OGC 12-128r19, 1.1.2.1.2: -1 is an undefined Cartesian system, 0 an undefined geographic one.
+      expect(database.prepare("SELECT srs_id, min_x FROM gpkg_contents").get()).toEqual({ srs_id: -1, min_x: 500_000 });
+      database.close();
+    },
+  );
 
-  test("are rejected where a GPX cannot say them, and never become others", async () => {
+  test("coordinates that GPX cannot hold are rejected, never changed", async () => {
     const output = scratch.path("out.gpx");
     const { rejected, written } = await convertFile(survey, output, { ...untouched, allowEmpty: true });
     expect([rejected, written]).toEqual([20, 0]);
@@ -57,7 +63,7 @@ describe("coordinates carried untouched", () => {
     expect(readFileSync(`${output}.rejects.geojsonl`, "utf8")).toContain("356560.26");
   });
 
-  test("go into a GPX where they are degrees", async () => {
+  test("coordinates in degrees are written to GPX unchanged", async () => {
     const input = scratch.path("degrees.csv");
     writeFileSync(input, "lon,lat\n180,5\n181,5\n-7.5,90\n");
     const output = scratch.path("degrees.gpx");

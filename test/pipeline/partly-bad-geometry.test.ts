@@ -174,7 +174,7 @@ const cases: [what: string, extension: string, text: string, left: Geometry[], w
 ];
 
 describe("valid parts of a partly invalid geometry are kept", () => {
-  test.each(cases)("beside %s", async (_, extension, text, left, why) => {
+  test.each(cases)("valid parts of a geometry are kept beside %s", async (_, extension, text, left, why) => {
     const { geometry, losses, notices, rejected } = await read(text, extension);
     expect(left).toContainEqual(geometry);
     expect(rejected).toBe(0);
@@ -195,7 +195,7 @@ describe("valid parts of a partly invalid geometry are kept", () => {
       "kml",
       kml(`<MultiGeometry>${kmlPolygon(kmlSquare(0))}${kmlPolygon("5,5")}</MultiGeometry>`),
     ],
-  ])("beside %s", async (_, extension, text) => {
+  ])("valid parts of a geometry are kept beside %s", async (_, extension, text) => {
     const { geometry, losses } = await read(text, extension);
     expect(onlySquare).toContainEqual(geometry);
     expect(losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);

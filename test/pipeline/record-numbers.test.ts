@@ -17,7 +17,7 @@ function collection(count: number): string {
 }
 
 describe("what stands far on in an input", () => {
-  test("is reported when the whole input is read, but not beyond a limit", async () => {
+  test("a notice late in the input is reported when the whole input is read, but not beyond a limit", async () => {
     const input = scratch.path("far.geojson");
     writeFileSync(input, collection(7));
     const lossesOf = async (name: string, limit: { limit?: number }) => {
@@ -29,7 +29,7 @@ describe("what stands far on in an input", () => {
     expect(await lossesOf("some.geojson", { limit: 2 })).toEqual([]);
   });
 
-  test("is rejected with its own number, whatever piece it stands in", async () => {
+  test("a feature late in the input is rejected with its record number, regardless of its split", async () => {
     const input = scratch.path("far.csv");
     const row = `1,2,${"x".repeat(defaultSplitBytes / 4)}\n`;
     writeFileSync(input, `lon,lat,text\n${row.repeat(7)},,last\n`);

@@ -20,14 +20,14 @@ const pairs = formats.flatMap((a) => formats.filter((b) => b !== a).map((b) => [
 const timeout = 60_000 + numRuns * 1000;
 
 describe.each(pairs)("%s → %s → back", (_a, _b, a, b) => {
-  it("changes exactly what the reports state", { timeout }, async () => {
+  it("a round trip changes exactly what the reports state", { timeout }, async () => {
     await fc.assert(
       fc.asyncProperty(generatedLayer, (layer) => roundTrip(a, b, layer)),
       { numRuns, seed },
     );
   });
 
-  it("changes exactly what the reports state with 300 fields", { timeout }, async () => {
+  it("a round trip of 300 fields changes exactly what the reports state", { timeout }, async () => {
     await fc.assert(
       fc.asyncProperty(wideLayer, (layer) => roundTrip(a, b, layer)),
       { numRuns: Math.ceil(numRuns / 20), seed, endOnFailure: true },

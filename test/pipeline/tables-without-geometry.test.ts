@@ -33,7 +33,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     expect(existsSync(output)).toBe(false);
   });
 
-  test("the advice works, and the exit status is 3", () => {
+  test("the advice for --source-crs without geometry works, and the exit status is 3", () => {
     const output = scratch.path("advised.geojson");
     const asked = ["convert", plane, output, "--source-crs", "EPSG:25832"];
     expect(geoferry(asked).status).toBe(3);
@@ -53,12 +53,12 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     await expect(convertFile(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
-        /latitude 5645282\.14 is beyond ±90°; these look like meters; is --source-crs right\?/,
+        /latitude 5645282\.14 is beyond ±90°; these look like metres; is --source-crs right\?/,
       ),
     });
   });
 
-  test("other formats are refused, too", async () => {
+  test("--source-crs is rejected for other formats without geometry, too", async () => {
     await expect(convertFile(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
       code: "geometry-missing",
     });
@@ -73,7 +73,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
 });
 
 describe("columns that look like coordinates", () => {
-  test.each(["info", "check"])("are named by %s", (command) => {
+  test.each(["info", "check"])("columns that look like coordinates are named by %s", (command) => {
     const { stdout } = geoferry([command, plane]);
     expect(stdout).toMatch(/"Lage A" and "Lage B" look like coordinates.*--in 'x=Lage A' --in 'y=Lage B'/);
     expect(geoferry([command, words]).stdout).not.toContain("look like coordinates");
@@ -83,35 +83,66 @@ describe("columns that look like coordinates", () => {
     ["WKT", '"POINT (8 47)"'],
     ["WKB", "010100000000000000000020400000000000804740"],
     ["GeoJSON", '"{""type"":""Point"",""coordinates"":[8,47]}"'],
-  ])("of %s in a column whose name says nothing are reported, with an option that works", async (_, cell) => {
-    const input = table("attribute.csv", `name,where\nBern,${cell}\n`);
-    const { notices } = await convertFile(input, scratch.path("attribute.geojson"), { overwrite: true });
-    expect(notices).toMatchObject([
-      {
-        code: "coordinates-left-out",
-        example: expect.stringMatching(/^"where" looks like geometries.*--in geometry=where/),
-      },
-    ]);
-    const read = scratch.path("read.geojsonl");
-    await convertFile(input, read, { readerOptions: { geometry: "where" }, overwrite: true });
-    expect(JSON.parse(readFileSync(read, "utf8")).geometry).toEqual({ type: "Point", coordinates: [8, 47] });
-    const { notices: none } = await convertFile(input, read, { readerOptions: { geometry: "none" }, overwrite: true });
-    expect(none).toEqual([]);
-  });
+  ])(
+    "coordinates as %s in a column without a typical name are reported, with an option that works",
+    async (_, cell) => {
+      const input = table("attribute.csv", `name,where\nBern,${cell}\n`);
+      const { notices } = await convertFile(input, scratch.path("attribute.geojson"), { overwrite: true });
+      expect(notices).toMatchObject([
+        {
+          code: "coordinates-left-out",
+          example: expect.stringMatching(/^"where" looks like geometries.*--in geometry=where/),
+        },
+      ]);
+      const read = scratch.path("read.geojsonl");
+      await convertFile(input, read, { readerOptions: { geometry: "where" }, overwrite: true });
+      expect(JSON.parse(readFileSync(read, "utf8")).geometry).toEqual({ type: "Point", coordinates: [8, 47] });
+      const { notices: none } = await convertFile(input, read, {
+        readerOptions: { geometry: "none" },
+        overwrite: true,
+      });
+      expect(none).toEqual([]);
+    },
+  );
 
-  test("of long numbers and other JSON are none", async () => {
+  test("columns of long numbers and other JSON do not look like coordinates", async () => {
     const input = table("other.csv", 'code,data\n010000000000000000000000000000000000000001,"{""type"":""a""}"\n');
     expect((await convertFile(input, scratch.path("other.geojson"), {})).notices).toEqual([]);
   });
 
-  test("are reported by a conversion that keeps them as attributes", async () => {
+  test("columns that look like coordinates are reported if they are kept as attributes", async () => {
     const { notices } = await convertFile(plane, scratch.path("left.geojson"), {});
     expect(notices).toMatchObject([{ code: "coordinates-left-out", example: expect.stringContaining("Lage A") }]);
   });
 });
 
+describe("a table whose cells colons divide", () => {
+  test("a table separated by colons is read as one column, with a note whose option reads it", async () => {
+    const input = table("colons.csv", "name:lon:lat\nBern:8:47\nUlm:9:48\n");
+    const output = scratch.path("colons.geojsonl");
+    const { notices } = await convertFile(input, output, {});
+    expect(notices).toMatchObject([{ code: "one-column", example: expect.stringMatching(/3: --in delimiter=: /) }]);
+    await convertFile(input, output, { readerOptions: { delimiter: ":" }, overwrite: true });
+    expect(JSON.parse(readFileSync(output, "utf8").split("\n")[0]!)).toMatchObject({
+      properties: { name: "Bern" },
+      geometry: { type: "Point", coordinates: [8, 47] },
+    });
+  });
+
+  test("a column of times is not such a table", async () => {
+    const input = table("times.csv", "10:15:00\n10:16:00\n");
+    expect((await convertFile(input, scratch.path("times.geojson"), {})).notices).toEqual([]);
+  });
+
+  test("times cannot be written between colons", async () => {
+    const input = table("comma.csv", "name,lon,lat\nBern,8,47\n");
+    const writerOptions = { delimiter: ":" };
+    await expect(convertFile(input, scratch.path("out.csv"), { writerOptions })).rejects.toThrow(/is not in times/);
+  });
+});
+
 describe("a table whose cells spaces divide", () => {
-  test("is read as one column, with a note whose option reads it", async () => {
+  test("a table separated by spaces is read as one column, with a note that names the right option", async () => {
     const input = table("spaces.csv", "lat lon name\n47 8 Bern\n48 9 Ulm\n");
     const output = scratch.path("spaces.geojsonl");
     const { notices } = await convertFile(input, output, {});
@@ -123,7 +154,7 @@ describe("a table whose cells spaces divide", () => {
     });
   });
 
-  test("needs as many cells in each row", async () => {
+  test("a table separated by spaces needs the same number of cells in each row", async () => {
     const input = table("sentences.csv", "what was said\nnot so much\nnothing\nmany words in a row\n");
     expect((await convertFile(input, scratch.path("sentences.geojson"), {})).notices).toEqual([]);
   });

@@ -15,7 +15,7 @@ const failureOf = async (path: string, options: object): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test("of a GeoPackage, whose tables may lie in any part of the file, the whole is needed", async () => {
+test("a truncated GeoPackage gets the advice to get the whole file", async () => {
   const whole = scratch.path("parks.gpkg");
   await convertFile(`${samples}/parks.geojson`, whole, {});
   const cut = scratch.path("cut.gpkg");
@@ -27,7 +27,7 @@ test("of a GeoPackage, whose tables may lie in any part of the file, the whole i
     });
 });
 
-test("of a Shapefile without a whole header, too", async () => {
+test("a Shapefile with a truncated header gets the advice to get the whole file", async () => {
   const cut = scratch.path("cut.shp");
   writeFileSync(cut, readFileSync(`${samples}/shapefile/survey.shp`).subarray(0, 60));
   expect(await failureOf(cut, { from: "shapefile" })).toMatchObject({
@@ -36,7 +36,7 @@ test("of a Shapefile without a whole header, too", async () => {
   });
 });
 
-test("of a GeoJSON what is there can be read, and the advice works", async () => {
+test("the advice to skip the missing end of a truncated GeoJSON works", async () => {
   const cut = scratch.path("cut.geojson");
   writeFileSync(cut, readFileSync(`${samples}/parks.geojson`).subarray(0, 3000));
   expect(await failureOf(cut, {})).toMatchObject({ message: expect.stringContaining("--skip-errors") });

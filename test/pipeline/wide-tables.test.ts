@@ -29,13 +29,16 @@ const wide = scratch.path("wide.csv");
 writeFileSync(wide, `${",".repeat(20_002)}\n1\n`);
 
 describe("20,003 columns", () => {
-  test.each(["geojson", "csv", "kml"])("take less than 60 MB more than Node itself (.%s)", (extension) => {
-    const output = scratch.path(`wide-out.${extension}`);
-    expect(memoryOf([main, "convert", wide, output]) - bare).toBeLessThan(60);
-    expect(existsSync(output)).toBe(true);
-  });
+  test.each(["geojson", "csv", "kml"])(
+    "20,003 columns take less than 60 MB in addition to Node.js (.%s)",
+    (extension) => {
+      const output = scratch.path(`wide-out.${extension}`);
+      expect(memoryOf([main, "convert", wide, output]) - bare).toBeLessThan(60);
+      expect(existsSync(output)).toBe(true);
+    },
+  );
 
-  test("have one notice about renamed fields", async () => {
+  test("20,003 renamed columns have one notice", async () => {
     const { notices } = await convertFile(wide, scratch.path("noticed.geojson"), {});
     expect(notices.filter(({ code }) => code === "name-missing")).toMatchObject([{ count: 20_003 }]);
   });
@@ -43,8 +46,8 @@ describe("20,003 columns", () => {
   test.each([
     ["shp", 2046],
     ["gpkg", 1998],
-  ])("are too many for a .%s before any row is read", async (extension, most) => {
-    // A quote that is never closed would be the error of whatever reads the rows.
+  ])("20,003 columns are rejected for a .%s before any row is read", async (extension, most) => {
+    // Reading the rows would fail at a quote that is never closed.
     const damaged = scratch.path("damaged.csv");
     writeFileSync(damaged, [`${"a,".repeat(20_002)}\n1\n`.padEnd(2 << 20, "1\n"), '"'].join(""));
     await expect(convertFile(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({
@@ -89,7 +92,7 @@ const memories = ({ columns }: Batch): number =>
   ).size;
 
 describe("80,000 columns", () => {
-  test.each(["csv", "geojson", "kml"])("of a .%s share buffers", async (extension) => {
+  test.each(["csv", "geojson", "kml"])("80,000 columns of a .%s share buffers", async (extension) => {
     const [layer] = await readFile(formats[extension]!, pathOf(extension), { options: {} });
     const [batch] = layer!.batches;
     expect(batch!.columns).toHaveLength(80_000);
@@ -97,7 +100,7 @@ describe("80,000 columns", () => {
   });
 
   test.each(["csv", "geojson", "kml"].flatMap((from) => ["csv", "geojson", "kml"].map((to) => [from, to] as const)))(
-    "of a .%s take memory for what they hold on their way to a .%s, and arrive",
+    "80,000 columns from .%s to .%s take memory for their values only, and are complete",
     async (from, to) => {
       const output = scratch.path(`from-${from}.${to}`);
       expect(memoryOf([main, "convert", pathOf(from), output, "-q"]) - bare).toBeLessThan(mostMemory[from]!);
@@ -109,13 +112,13 @@ describe("80,000 columns", () => {
     },
   );
 
-  test.each(["info", "check"])("are reported by %s with memory for their values only", (command) => {
+  test.each(["info", "check"])("80,000 columns are reported by %s with memory for their values only", (command) => {
     for (const from of ["csv", "geojson", "kml"])
       expect(memoryOf([main, command, pathOf(from)]) - bare).toBeLessThan(mostMemory[from]!);
   });
 });
 
-test("values of 2,000 columns that some rows lack are where they were, in every type", async () => {
+test("values of 2,000 columns that some rows lack keep their places, in every type", async () => {
   const value = (row: number, n: number): unknown => {
     if ((row * 7 + n) % 3 === 0) return undefined;
     if ((row * 5 + n) % 11 === 0) return null;
@@ -135,7 +138,7 @@ test("values of 2,000 columns that some rows lack are where they were, in every 
   expect(JSON.parse(readFileSync(to, "utf8")).features).toEqual(features);
 });
 
-test("a .csv has the few values of many columns in their places, with a geometry and without", async () => {
+test("a sparse .csv of many columns keeps values in their places, with and without a geometry", async () => {
   const rows = 30;
   const fields = Array.from({ length: 3000 }, (_, n) => `f${n}`);
   const valuesOf = (row: number): [string, string][] =>
@@ -167,15 +170,18 @@ describe("40,000 features of a field of their own each", () => {
   const from = scratch.path("diagonal.kml");
   writeFileSync(from, `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemarks.join("")}</Document></kml>`);
 
-  test.each(["geojson", "kml"])("are as large in a .%s, which has only what features have", async (to) => {
-    const output = scratch.path(`diagonal-out.${to}`);
-    await convertFile(from, output, {});
-    const text = readFileSync(output, "utf8");
-    expect(text.length).toBeLessThan(4 * placemarks.join("").length);
-    expect([...text.matchAll(/v\d+/g)].map(([value]) => value)).toEqual(placemarks.map((_, n) => `v${n}`));
-  });
+  test.each(["geojson", "kml"])(
+    "40,000 features with a field each stay small in a .%s, which has no absent fields",
+    async (to) => {
+      const output = scratch.path(`diagonal-out.${to}`);
+      await convertFile(from, output, {});
+      const text = readFileSync(output, "utf8");
+      expect(text.length).toBeLessThan(4 * placemarks.join("").length);
+      expect([...text.matchAll(/v\d+/g)].map(([value]) => value)).toEqual(placemarks.map((_, n) => `v${n}`));
+    },
+  );
 
-  test("are refused by a .csv, which would have 1,600,000,000 cells, and the advice works", async () => {
+  test("40,000 features with a field each are rejected for a .csv, which would have 1,600,000,000 cells, and the advice works", async () => {
     const output = scratch.path("diagonal-out.csv");
     await expect(convertFile(from, output, {})).rejects.toMatchObject({
       code: "unsupported",

@@ -31,7 +31,7 @@ async function failure(specifier: string): Promise<string> {
 }
 
 describe("a plugin is found", () => {
-  test("by its path, seen from the working folder", async () => {
+  test("a plugin is found by a path relative to the working folder", async () => {
     put("p/one.mjs", `export default ${good()};`);
     const { formats, module } = await load("./p/one.mjs");
     expect(formats.map((format) => format.id)).toEqual(["x"]);
@@ -41,7 +41,7 @@ describe("a plugin is found", () => {
     expect((await load(module)).module).toBe(module);
   });
 
-  test("in a folder whose name has odd characters", () => {
+  test("a plugin is found in a folder with special characters in its name", () => {
     put("a b#c%20?/one.mjs", `export default ${good()};`);
     // In a process of its own: the test runner's imports do not take such an address.
     const compiled = new CompiledSources(["src/plugin/load-plugin.ts"]);
@@ -60,7 +60,7 @@ describe("a plugin is found", () => {
     }
   });
 
-  test("as an array, and as CommonJS, plain or compiled", async () => {
+  test("a plugin can be an array, and CommonJS, plain or compiled", async () => {
     put("many.mjs", `export default [${good("a")}, ${good("b")}];`);
     put("plain.cjs", `module.exports = ${good()};`);
     put("compiled.cjs", `exports.__esModule = true; exports.default = ${good()};`);
@@ -83,7 +83,7 @@ describe("a plugin is found", () => {
     ["list-exports", { exports: { ".": ["not-relative", { import: "./x.mjs" }] } }, "x.mjs"],
     ["@scope/scoped", { exports: { ".": { import: "./x.mjs" } } }, "x.mjs"],
   ];
-  test.each(packages)("as the package %s", async (name, manifest, file) => {
+  test.each(packages)("a plugin is found as the package %s", async (name, manifest, file) => {
     put(`node_modules/${name}/package.json`, JSON.stringify({ name, ...manifest }));
     put(`node_modules/${name}/${file}`, `export default ${good()};`);
     put("deep/er/x", "");
@@ -91,7 +91,7 @@ describe("a plugin is found", () => {
     expect(module).toBe(pathToFileURL(scratch.path(`node_modules/${name}/${file}`)).href);
   });
 
-  test("as a part of a package", async () => {
+  test("a plugin is found as a subpath of a package", async () => {
     const exports = {
       ".": "./no.mjs",
       "./named": "./a.mjs",
@@ -110,7 +110,7 @@ describe("a plugin is found", () => {
 });
 
 describe("a plugin is refused", () => {
-  test("that cannot be found or loaded", async () => {
+  test("a plugin that cannot be found or loaded is rejected", async () => {
     expect(await failure("./nowhere.js")).toContain("plugin ./nowhere.js: cannot be found");
     expect(await failure("geoferry-plugin-of-nobody")).toContain("install it, or give a path that begins with ./");
     expect(await failure("fs")).toContain("cannot be found");

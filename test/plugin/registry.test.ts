@@ -59,7 +59,7 @@ describe("the format of a file", () => {
     expect((await registryOf(...formats).identify(source(name, content))).id).toBe(expected);
   });
 
-  test("is asked for where content and extension leave it open", async () => {
+  test("the user is asked for the format if content and extension are ambiguous", async () => {
     const tied = await errorOf(registryOf(json, lines, table).identify(source("a.csv", "{}")));
     expect(tied.code).toBe("input-ambiguous");
     expect(tied.message).toContain("could be json or lines; say which with --from json or --from lines");
@@ -68,14 +68,14 @@ describe("the format of a file", () => {
     expect((await errorOf(twins.identify(source("a.json", "{}")))).details.formats).toEqual(["json", "geo"]);
   });
 
-  test("is none for an empty file, or one that no one knows", async () => {
+  test("an empty or unknown file has no format", async () => {
     expect((await errorOf(registryOf(json, table).identify(source("a.csv", "")))).code).toBe("input-empty");
     const unknown = await errorOf(registryOf(json, output).identify(source("a.csv", "x")));
     expect(unknown.code).toBe("input-unrecognized");
     expect(unknown.details.known).toEqual(["json"]);
   });
 
-  test("is detected from the first 64 KiB", async () => {
+  test("the format is detected from the first 64 KiB", async () => {
     const lengths: number[] = [];
     const curious = format("curious", [], (head) => {
       lengths.push(head.length);
@@ -86,7 +86,7 @@ describe("the format of a file", () => {
     expect(lengths).toEqual([65_536, 10]);
   });
 
-  test("is not decided by a plugin that throws", async () => {
+  test("a plugin that throws does not determine the format", async () => {
     const broken = format("broken", [], () => {
       throw new Error("oh");
     });
@@ -103,7 +103,7 @@ describe("the registry", () => {
   const parcels = format("parcels", ["zip", "kmz"], starts("PK"));
   const registry = registryOf(shapes, parcels);
 
-  test("finds formats by the longest extension", () => {
+  test("the registry finds formats by the longest extension", () => {
     const ids = (path: string) => registry.findByExtension(path).map((each) => each.id);
     expect(ids("a.shp.zip")).toEqual(["shapes"]);
     expect(ids("out.d/A.ZIP")).toEqual(["parcels"]);
@@ -111,7 +111,7 @@ describe("the registry", () => {
     expect(ids("a.shp.xml")).toEqual([]);
   });
 
-  test("knows inputs and companions by their names", () => {
+  test("the registry recognizes inputs and companions by their names", () => {
     expect(registry.canBeInput("x/a.SHP")).toBe(true);
     expect(registry.canBeInput("a.shx")).toBe(false);
     expect(registry.isCompanion("a.shp.xml")).toBe(true);
@@ -119,7 +119,7 @@ describe("the registry", () => {
     expect(registry.isZippedFormat(source("a.kmz", "PK"), Buffer.from("PK"))).toBe(true);
   });
 
-  test("knows the zips of a format's own by their names", () => {
+  test("the registry recognizes the zips of formats by their names", () => {
     const archive = { extensions: ["kmz"], findMain: () => "doc.kml" };
     const own = registryOf(format("kml", ["kml", "kmz"], starts("<"), { archive }));
     expect(own.findArchive("a.zip/Places.KMZ")).toBe(archive);
@@ -127,7 +127,7 @@ describe("the registry", () => {
     expect(own.findArchive("places.kmz.zip")).toBeUndefined();
   });
 
-  test("gives a format and where it is from, by id", () => {
+  test("the registry returns a format and its origin by id", () => {
     expect(registry.get("shapes")).toBe(shapes);
     expect(registry.getModule("parcels")).toBe("./parcels.js");
     expect(registry.all()).toEqual([shapes, parcels]);

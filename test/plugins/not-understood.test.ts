@@ -82,9 +82,17 @@ describe("a document in a mistyped namespace is read as what its root says, with
 
 describe("an input with content of which nothing is understood is an error", () => {
   const kml22 = "http://www.opengis.net/kml/2.2";
+  const bare = "<MultiGeometry><Point><coordinates>7,51</coordinates></Point></MultiGeometry>";
   test.each([
     ["placemarks of another namespace", "a.kml", kml(kml22, '<x:Placemark xmlns:x="urn:x"/>'), "input-not-understood"],
     ["a document of another namespace", "a.kml", `<kml xmlns="${kml22}"><Folders/></kml>`, "input-not-understood"],
+    [
+      "a geometry outside Placemarks",
+      "a.kml",
+      `<kml xmlns="${kml22}"><Document>${bare}</Document></kml>`,
+      "input-not-understood",
+    ],
+    ["a geometry as the content of the file", "a.kml", `<kml xmlns="${kml22}">${bare}</kml>`, "input-not-understood"],
     ["an update, no document", "a.kml", `<kml xmlns="${kml22}"><NetworkLinkControl/></kml>`, "input-not-understood"],
     [
       "waypoints of another namespace",

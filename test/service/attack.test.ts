@@ -33,7 +33,7 @@ describe("attacks on the service", () => {
     const request = (form: Record<string, string>, from?: string) =>
       service().form("/token", { grant_type, ...form }, { ...(from && { from }) });
 
-    test("writes to another account's map are rejected, whatever the method", async () => {
+    test("writes to another account's map are rejected with every method", async () => {
       const { bob: as } = service();
       const [id] = await service().create(point({ ref: "a" }));
       const before = await service().features("GET");

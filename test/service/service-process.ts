@@ -72,7 +72,7 @@ export class ServiceProcess {
     return this.record.url;
   }
 
-  /** Where it listens, whatever its public address is. */
+  /** The address it listens on, which may differ from its public one. */
   get listening(): string {
     return this.logs.find(({ msg }) => msg === "started")!.listening as string;
   }

@@ -20,12 +20,12 @@ describe("each driver of SQLite returns and throws what better-sqlite3 does", ()
     expected = observeDriver(await loadSqlite(), scratch.path("."));
   });
 
-  test("SQLite's WebAssembly build", async () => {
+  test("SQLite's WebAssembly build behaves like better-sqlite3", async () => {
     expect(Object.keys(expected).length).toBeGreaterThan(40);
     expect(observeDriver(await loadWasmDriver(), scratch.path("."))).toEqual(expected);
   });
 
-  test.each([22, 24] as const)("node:sqlite of Node %s", async (version) => {
+  test.each([22, 24] as const)("node:sqlite of Node %s behaves like better-sqlite3", async (version) => {
     const node = await nodeVersion(version);
     if (node === null) return;
     const entry = scratch.path(`entry-${version}.ts`);

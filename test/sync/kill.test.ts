@@ -109,7 +109,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
     return { map, ids, path: world.source(source) };
   }
 
-  test("sends the expected number of writes", async () => {
+  test("a run sends the expected number of writes", async () => {
     const { map, path } = await begun();
     expect(await push(map, path)).toMatchObject({ status: 0 });
     expect(proxy.passed.map(({ method }) => method).filter(isWrite)).toEqual(writes);
@@ -140,7 +140,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
   });
 });
 
-test("waits for requests of a killed run", async () => {
+test("a run waits for requests of a killed run", async () => {
   const map = await world.newMap();
   proxy.calm();
   const args = ["push", world.source(many(0, 12, 1)), "--map", map, "--remote-field", "ref", "--settle-time", "6000"];

@@ -21,15 +21,18 @@ afterAll(() => listener[Symbol.asyncDispose]());
 describe("an unknown scope property", () => {
   const scope = ["--remote-field", "ref", "--scope", "layer=7"];
 
-  test.each(["push", "delete"])("stops a %s and lists the properties of the source", async (command) => {
-    const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
-    const source = world.source(createPlaces(2));
-    const result = await listener.run([command, source, "--map", map, ...scope]);
-    const words =
-      /no feature has a property "layer".* none of the 2 features is in the scope layer=7; available properties: "ref", "title"/;
-    listener.stopped(result, 3, words, /set "layer" to 7 on the features to sync, or correct --scope/);
-    expect(await world.features(map)).toHaveLength(20);
-  });
+  test.each(["push", "delete"])(
+    "an unknown scope property stops a %s and lists the properties of the source",
+    async (command) => {
+      const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
+      const source = world.source(createPlaces(2));
+      const result = await listener.run([command, source, "--map", map, ...scope]);
+      const words =
+        /no feature has a property "layer".* none of the 2 features is in the scope layer=7; available properties: "ref", "title"/;
+      listener.stopped(result, 3, words, /set "layer" to 7 on the features to sync, or correct --scope/);
+      expect(await world.features(map)).toHaveLength(20);
+    },
+  );
 
   test("features with other scope values are reported as omitted", async () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
@@ -123,7 +126,7 @@ describe("invalid keys", () => {
 });
 
 describe("service failures", () => {
-  test("stops after several rejections if the service rejects every feature", async () => {
+  test("a run stops after several rejections if the service rejects every feature", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.respondBeforeCommit(400) : null));
     const result = await listener.push(createPlaces(200), map, "--remote-field", "ref");
@@ -136,7 +139,7 @@ describe("service failures", () => {
     expect(proxy.count("POST")).toBeLessThan(60);
   });
 
-  test("detects at the first update that the service does not apply it", async () => {
+  test("a run detects at the first update that the service does not apply it", async () => {
     const claimed: ProxyFault = {
       name: "claimed",
       async around({ body }) {
@@ -159,7 +162,7 @@ describe("service failures", () => {
     expect(proxy.count("PATCH")).toBe(1);
   });
 
-  test("gives up without duplicates if no request succeeds", async () => {
+  test("a run gives up without duplicates if no request succeeds", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.cutBeforeRequest : null));
     const result = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
@@ -175,7 +178,7 @@ describe("service failures", () => {
     expect(await world.features(map)).toHaveLength(3);
   });
 
-  test("reports a service that does not list maps", async () => {
+  test("a run reports a service that does not list maps", async () => {
     await using odd = await AlternativeService.start();
     const result = await listener.run(["maps"], { url: odd.url, as: odd });
     expectFailure(result, 4, /the service does not list its maps/);
@@ -192,7 +195,7 @@ test("rejects a plan of another version", async () => {
   listener.stopped(result, 3, /the plan has version 99, but this geoferry supports version \d+/, /geoferry plan/);
 });
 
-test("recreates features of an interrupted run first", async () => {
+test("a run recreates features of an interrupted run first", async () => {
   const map = await listener.mapWith(createPlaces(5));
   const kept = join(world.folder, `${map}-kept/`);
   const source = world.source(createPlaces(5, () => ({ title: "new" })));

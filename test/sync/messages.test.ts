@@ -25,31 +25,31 @@ const push: CommandFixture["push"] = (source, map, ...args) => listener.push(sou
 const stopped: CommandFixture["stopped"] = (result, status, ...words) => listener.stopped(result, status, ...words);
 
 describe("keys", () => {
-  test("reports a key field that the source does not have", async () => {
+  test("push reports a key field that the source does not have", async () => {
     const result = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");
     stopped(result, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
   });
 
-  test("reports duplicate keys in the source", async () => {
+  test("push reports duplicate keys in the source", async () => {
     const source = [...createPlaces(3), createPlace("p1", { title: "Twin" })];
     const result = await push(source, await mapWith([]), "--remote-field", "ref");
     stopped(result, 3, /several features have the same "ref"/, /p1/, /--on-duplicate first or last/);
   });
 
-  test("reports features without a key", async () => {
+  test("push reports features without a key", async () => {
     const source = [...createPlaces(2), { ...createPlace("x"), properties: { ref: null, title: "Nameless" } }];
     const result = await push(source, await mapWith([]), "--remote-field", "ref");
     stopped(result, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
   });
 
-  test("reports integers beyond the exact range of a double", async () => {
+  test("push reports integers beyond the exact range of a double", async () => {
     const line = JSON.stringify(createPlace("x")).replace('"x"', "9007199254740993");
     const source = world.file("unsafe.geojsonl", `${line}\n`);
     const result = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
     stopped(result, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
   });
 
-  test("reports that no attribute is suitable as a key", async () => {
+  test("push reports that no attribute is suitable as a key", async () => {
     const source = createPlaces(4, (i) => ({ title: i < 2 ? "Twin" : null })).map(({ properties, ...rest }) => ({
       ...rest,
       properties: { title: properties.title },
@@ -63,20 +63,20 @@ describe("keys", () => {
     );
   });
 
-  test("reports a key that matches nothing on the map", async () => {
+  test("push reports a key that matches nothing on the map", async () => {
     const held = createPlaces(20, (i) => ({ code: `c${i}` }));
     const source = createPlaces(20, (i) => ({ code: `d${i}` }));
     const result = await push(source, await mapWith(held), "--remote-field", "code");
     stopped(result, 7, /the key or the map is probably wrong/, /--remote-field/, /nothing was sent/);
   });
 
-  test("reports keys that differ only in spelling", async () => {
+  test("push reports keys that differ only in spelling", async () => {
     const source = createPlaces(20, (i) => ({ ref: `P${i}` }));
     const result = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
     stopped(result, 7, /only if case, whitespace or the encoding of accents were ignored/, /P0/, /nothing was sent/);
   });
 
-  test("reports duplicate keys on the map", async () => {
+  test("push reports duplicate keys on the map", async () => {
     const map = await mapWith([...createPlaces(20), createPlace("p7", { title: "Twin" })]);
     const result = await push(createPlaces(20), map, "--remote-field", "ref");
     stopped(result, 10, /several features have the same "ref"/, /p7/);
@@ -84,7 +84,7 @@ describe("keys", () => {
 });
 
 describe("coordinates", () => {
-  test("stops if latitude certainly precedes longitude", async () => {
+  test("push stops if latitude certainly precedes longitude", async () => {
     const source = createPlaces(3).map((one, i) => ({
       ...one,
       geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
@@ -93,7 +93,7 @@ describe("coordinates", () => {
     stopped(result, 3, /latitude precedes longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
   });
 
-  test("warns if latitude seems to precede longitude", async () => {
+  test("push warns if latitude seems to precede longitude", async () => {
     const source = createPlaces(20).map((one, i) => ({
       ...one,
       geometry: { type: "Point" as const, coordinates: [47, 8 + i / 100] },
@@ -328,7 +328,7 @@ describe("plans", () => {
     expect(await world.features(map)).toHaveLength(12);
   });
 
-  test("reports whether there is something to do", async () => {
+  test("plan reports whether there is something to do", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["plan", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
     expect((await run(args)).status).toBe(20);
@@ -340,7 +340,7 @@ describe("plans", () => {
 });
 
 describe("the service", () => {
-  test("reports an unreachable service", async () => {
+  test("push reports an unreachable service", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };
@@ -351,7 +351,7 @@ describe("the service", () => {
     stopped(await run(args, { url }), 8, `${url}: the service is unavailable`, /try again later/);
   });
 
-  test("reports a service that becomes unreachable during reading", async () => {
+  test("push reports a service that becomes unreachable during reading", async () => {
     const map = await mapWith(createPlaces(12));
     proxy.on("GET", 1, faults.cutBeforeRequest, 100);
     const result = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
@@ -371,7 +371,7 @@ describe("the service", () => {
     expect(await world.features(map)).toHaveLength(14);
   });
 
-  test("reports wrong credentials", async () => {
+  test("push reports wrong credentials", async () => {
     const as = { ...world.ada, clientSecret: "gfs_wrong" };
     const map = await mapWith([]);
     const result = await run(["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref"], { as });
@@ -379,7 +379,7 @@ describe("the service", () => {
     expect(result.stderr).not.toContain("gfs_wrong");
   });
 
-  test("reports a map of another account", async () => {
+  test("push reports a map of another account", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
     const result = await run(args, { as: world.bob });
@@ -388,13 +388,13 @@ describe("the service", () => {
     expect(await world.features(map)).toHaveLength(12);
   });
 
-  test("reports a missing map", async () => {
+  test("push reports a missing map", async () => {
     const hidden = await world.newMap({ owner: world.bob, private: true });
     proxy.calm();
     stopped(await push(createPlaces(3), hidden, "--remote-field", "ref"), 10, /has no map/, /geoferry maps/);
   });
 
-  test("reports a server that is not a map service", async () => {
+  test("push reports a server that is not a map service", async () => {
     proxy.calm().choose(() => faults.respondBeforeCommit(200));
     const result = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
     expect(result.status).toBe(10);
@@ -403,13 +403,13 @@ describe("the service", () => {
 });
 
 describe("command line", () => {
-  test("requires a map", async () => {
+  test("push requires a map", async () => {
     const result = await run(["push", world.source(createPlaces(3))]);
     expect(result).toMatchObject({ status: 2, stdout: "" });
     expect(result.stderr).toMatch(/\bmap\b/);
   });
 
-  test("requires a service", async () => {
+  test("push requires a service", async () => {
     const map = await mapWith([]);
     const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
     const result = await run(["push", world.source(createPlaces(3)), "--map", map], { env });
@@ -422,7 +422,7 @@ describe("command line", () => {
     stopped(result, 2, /http would send secrets unencrypted/);
   });
 
-  test("reports a backup that cannot be written", async () => {
+  test("push reports a backup that cannot be written", async () => {
     const map = await mapWith(createPlaces(12));
     const backup = join(world.file("plain-file", ""), "kept.geojson");
     const result = await push(
@@ -542,7 +542,7 @@ test("a backup folder receives a file with a generated name", async () => {
   expect(result.stderr).toContain(`to undo this: geoferry restore ${folder}`);
 });
 
-test("warns about a key that no map feature has, since all features would be created again", async () => {
+test("push warns about a key that no map feature has, since all features would be created again", async () => {
   const map = await mapWith(createPlaces(3));
   const source = world.source(createPlaces(3));
   const args = ["push", source, "--map", map, "--dry-run", "--remote-field"];
@@ -551,7 +551,7 @@ test("warns about a key that no map feature has, since all features would be cre
   expect((await run([...args, "ref"])).stderr).not.toContain("key-new-to-map");
 });
 
-test("reports duplicate keys to people and programs", async () => {
+test("push reports duplicate keys to people and programs", async () => {
   const map = await mapWith([]);
   const source = world.source([...createPlaces(3), createPlace("p1", { title: "Twin" })]);
   const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-duplicate", "first", "--dry-run"];

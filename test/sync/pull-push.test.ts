@@ -68,7 +68,7 @@ describe.each([
 describe("a column of ids", () => {
   const lines = (path: string) => readFileSync(path, "utf8").trimEnd().split(/\r?\n/);
 
-  test("is reported and used as ids; new rows have none", async () => {
+  test("a column of ids is reported and used as ids; new rows have none", async () => {
     const map = await mapOf(held);
     const path = await pulled(map, "csv");
     const [head, row, ...rest] = lines(path);
@@ -85,7 +85,7 @@ describe("a column of ids", () => {
     expect([after.length, found.get("k0"), found.get("new")]).toEqual([31, 99.5, 0.25]);
   });
 
-  test("is distinguished from a property of the same name", async () => {
+  test("a column of ids is distinguished from a property of the same name", async () => {
     const map = await mapOf(held.map((one, n) => ({ ...one, properties: { ...one.properties, id: n } })));
     const path = await pulled(map, "csv");
     expect(lines(path)[0]).toMatch(/\bid_1\b/);
@@ -108,7 +108,7 @@ describe("a column of ids", () => {
     expect(output).not.toContain("ids-of-map");
   });
 
-  test("is rejected as a key, with advice", async () => {
+  test("a column of ids is rejected as a key, with advice", async () => {
     const map = await mapOf(held);
     const path = await pulled(map, "csv");
     const asked = await planned(path, map, "--remote-field", "id");

@@ -220,7 +220,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
       },
     })),
     "reads by splits what it reads whole, and leaves the input as it was",
-    /same pieces at every call/,
+    /same splits at every call/,
   ],
   [
     "splits with functions in them",
@@ -345,7 +345,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
         };
       },
     })),
-    "writes the same bytes whatever the size of the batches",
+    "writes the same bytes for every size of batches",
     /is another file with batches of/,
   ],
   [
@@ -392,19 +392,19 @@ const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 describe("checkFormat", () => {
-  test.each(flaws.map((flaw) => [...flaw] as const))("finds %s", async (_, format, check, message) => {
+  test.each(flaws.map((flaw) => [...flaw] as const))("checkFormat detects %s", async (_, format, check, message) => {
     const run = checksOf(format).get(check);
     assert.ok(run, `there is no check "${check}"`);
     await expect(run()).rejects.toThrow(message);
   });
 
-  test("finds nothing in a sound format", async () => {
+  test("checkFormat accepts a valid format", async () => {
     const names = new Set(flaws.map(([, , check]) => check));
     const checks = checksOf(sound);
     for (const name of names) await checks.get(name)!();
   });
 
-  test("finds a sample that is not what it is said to be", async () => {
+  test("checkFormat detects a sample that differs from its description", async () => {
     const path = scratch.path("two.geojsonl");
     const line = '{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"a":1}}\n';
     writeFileSync(path, line + line);
@@ -416,12 +416,12 @@ describe("checkFormat", () => {
     await expect(known({ fields: { a: "text" } })()).rejects.toThrow(/fields/);
   });
 
-  test("asks for samples where nothing can be written", () => {
+  test("checkFormat requires samples for a format without a writer", () => {
     const { writer: _, ...readOnly } = sound;
     expect(() => checksOf(readOnly)).toThrow(/needs samples/);
   });
 
-  test("holds a reader to types only where that is asked", async () => {
+  test("checkFormat requires exact types only on request", async () => {
     const check = "brings back date values, null and absent";
     await checksOf(sound).get(check)!();
     await expect(checksOf(sound, { keepsTypes: ["date"] }).get(check)!()).rejects.toThrow(/date .* became text/);

@@ -29,7 +29,7 @@ async function geoferry(args: readonly string[], env: NodeJS.ProcessEnv) {
 
 const secret = "s3cr3t-of-the-collector";
 
-test("a job, its steps, its conversions, its requests and what the service does for them are one trace", async () => {
+test("a job, its steps, conversions and requests, and the work of the service are one trace", async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secret}` };
   const store = ["--data", at("maps")];
   const { map, clientId, clientSecret } = createAccountWithMap(store);
@@ -112,7 +112,7 @@ test("a job, its steps, its conversions, its requests and what the service does 
   for (const hidden of [clientSecret, clientId, secret, "Bearer"]) expect(exported).not.toContain(hidden);
 });
 
-test("a request whose client goes away before the answer has its span and its line of the log, too", async () => {
+test("a request whose client disconnects early has its span and log line, too", async () => {
   const service = await ServiceProcess.start(["--data", at("maps")], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   const form = "grant_type=client_credentials_with_user&client_id=a&client_secret=b";
   const type = "content-type: application/x-www-form-urlencoded";
@@ -131,7 +131,7 @@ test("a request whose client goes away before the answer has its span and its li
   for (const { parentSpanId } of collector.spans) expect([undefined, ...spans]).toContain(parentSpanId);
 });
 
-test("nothing is sent unless the environment names a collector, nor where it says no", async () => {
+test("nothing is sent unless the environment names a collector, or if it disables traces", async () => {
   const convert = ["convert", `${samples}/parks.geojson`, "parks.csv", "--overwrite"];
   const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: "true" };
   const none = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_EXPORTER: "none" };
@@ -141,7 +141,7 @@ test("nothing is sent unless the environment names a collector, nor where it say
   expect(collector.spans.map(({ name }) => name)).toEqual(["convert", "geoferry convert"]);
 });
 
-test("a collector that is away stops nothing, and is reported of once", async () => {
+test("an unavailable collector does not stop a run, and is reported once", async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${await desk.silence()}` };
   const { status, stderr } = await geoferry(["convert", `${samples}/parks.geojson`, "parks.csv"], env);
   expect(status).toBe(0);

@@ -17,7 +17,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 120_000 }, () => {
   const environment = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, XDG_STATE_HOME: at("state") });
   const fleet = new WorkerFleet(environment);
 
-  test("work is a child of its step, and counted by its worker", async () => {
+  test("the span of a worker's job is a child of its step, and the worker counts the job", async () => {
     put("a.csv", pointsCsv("a", "b"));
     put("job.yaml", "name: far\nsteps:\n  - {name: copy, source: a.csv, target: a.geojson}\n");
     const worker = await fleet.worker("w1", ["--metrics-port", "0"]);

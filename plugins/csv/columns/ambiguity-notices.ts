@@ -16,9 +16,9 @@ const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, (ow
     "number-ambiguous": (_, other) =>
       `the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in decimal=${other} or --in thousands=${other} says it`,
     "number-three": (own) =>
-      `all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
+      `all have three digits after the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
     "number-grouped": () =>
-      "all have three digits behind the point, which was taken for that of thousands, since other columns have decimal commas; where it stands before decimals, --in decimal=. says so",
+      "all have three digits after the point, which was taken for that of thousands, since other columns have decimal commas; where it stands before decimals, --in decimal=. says so",
   };
 
 /** Formats the first few items and the number of the rest. */
@@ -74,6 +74,46 @@ export function twoDigitYearNotices(
   });
   const sentence = "the years of the dates have two digits, which leave the century open, so they stay text";
   return found.length === 0 ? [] : [["date-ambiguous", undefined, `${summarizeNames(found)}: ${sentence}`]];
+}
+
+/** An exponent behind digits alone, as part numbers have it, too. */
+const bareExponent = /^\d+[eE]\d+$/;
+
+/** Two cells of a column that differ although their numbers are equal, or one that may be a name; null if there are none. */
+function findNumberLikeName(cells: readonly string[]): string | null {
+  const seen = new Map<number, string>();
+  for (const cell of cells) {
+    if (bareExponent.test(cell)) return `${cell} became the number ${Number(cell)}`;
+    const value = /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : Number.NaN;
+    const known = seen.get(value);
+    if (known !== undefined && known !== cell) return `${known} and ${cell} became the same number`;
+    if (!Number.isNaN(value)) seen.set(value, cell);
+  }
+  return null;
+}
+
+/** Of tables with more columns, the samples are not read. */
+const maxCheckedColumns = 1000;
+
+/** Columns of numbers that may be names, such as versions and part numbers: as numbers, different ones become equal. */
+export function numberLikeNameNotices(
+  names: readonly string[],
+  forms: readonly ColumnFormat[],
+  samples: ColumnSamples,
+  isKept: (column: number) => boolean,
+): Notices {
+  if (names.length > maxCheckedColumns) return [];
+  const found = names.flatMap((name, c) => {
+    const { type } = forms[c]!;
+    const example =
+      (type === "double" || type === "int32" || type === "int64") && isKept(c)
+        ? findNumberLikeName(samples.of(c))
+        : null;
+    return example === null ? [] : [`"${name}": ${example}`];
+  });
+  if (found.length === 0) return [];
+  const example = `${summarizeList(found, (one) => one)}; if these are no numbers, --in types=text reads them as text`;
+  return [["number-ambiguous", undefined, example]];
 }
 
 /** The message for records with an undoubled quote inside a cell. */

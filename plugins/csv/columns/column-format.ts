@@ -9,7 +9,7 @@ import { parseOtherTemporal } from "./other-temporal.js";
 export const NotationFlag = {
   /** A decimal with three digits after the sign, which may be a thousands separator: `1.234`. */
   three: 1 << 10,
-  /** Decimals behind the other sign: `1,5` where the dialect has a point. */
+  /** Decimals after the other sign: `1,5` where the dialect has a point. */
   otherDecimal: 1 << 11,
   /** The other sign and three digits: `1,234` if the dialect has a point. */
   otherThree: 1 << 12,

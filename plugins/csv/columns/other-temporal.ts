@@ -1,5 +1,7 @@
 /** Dates in common notations: `31.12.1999`, `12/31/1999 23:59`, and ISO 8601 with several blanks before the time. */
 
+import { isCalendarDate } from "../../../src/model/index.js";
+
 /** Which of the two numbers of a date can be the day. */
 export const DateOrder = { none: 0, dayFirst: 1, monthFirst: 2, either: 3 } as const;
 
@@ -18,14 +20,6 @@ export interface OtherTemporal {
 const timePattern = String.raw`(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s?([AaPp][Mm])?(Z|z|[+-]\d\d(?::?\d\d)?)?`;
 const dateFirstPattern = new RegExp(String.raw`^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:(?:,?\s+|[Tt])${timePattern})?$`);
 const yearFirstPattern = new RegExp(String.raw`^(\d{4})([-/])(\d\d)\2(\d\d)\s{2,}${timePattern}$`);
-
-const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function isCalendarDate(year: string, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1 || day > monthDays[month - 1]!) return false;
-  const y = Number(year);
-  return month !== 2 || day < 29 || (y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0));
-}
 
 type TimeParts = readonly (string | undefined)[];
 
@@ -51,9 +45,9 @@ export function parseOtherTemporal(text: string): OtherTemporal | null {
     const clock = parts[0] === undefined ? "" : canonicalTime(parts);
     if (clock === null) return null;
     const [first, second] = [Number(a), Number(b)];
-    const isDayFirst = isCalendarDate(year!, second, first);
+    const isDayFirst = isCalendarDate(Number(year), second, first);
     // Every country that writes dates with points puts the day first.
-    const isMonthFirst = separator !== "." && isCalendarDate(year!, first, second);
+    const isMonthFirst = separator !== "." && isCalendarDate(Number(year), first, second);
     if (!isDayFirst && !isMonthFirst) return null;
     const order = first === second ? DateOrder.none : (isDayFirst ? 1 : 0) | (isMonthFirst ? 2 : 0);
     return { hasTime: clock !== "", order, year: year!, first, second, time: clock };
@@ -62,7 +56,7 @@ export function parseOtherTemporal(text: string): OtherTemporal | null {
   if (!found) return null;
   const [, year, , month, day, ...parts] = found;
   const clock = canonicalTime(parts);
-  if (clock === null || !isCalendarDate(year!, Number(month), Number(day))) return null;
+  if (clock === null || !isCalendarDate(Number(year), Number(month), Number(day))) return null;
   return { hasTime: true, order: DateOrder.none, year: year!, first: Number(day), second: Number(month), time: clock };
 }
 

@@ -1,4 +1,6 @@
 /** Dates and times as they stand in bytes, and their canonical ISO 8601 text. */
+import { isCalendarDate } from "../../../src/model/index.js";
+
 export const TemporalKind = { none: 0, date: 1, time: 2, datetime: 3 } as const;
 
 const digitAt = (bytes: Uint8Array, i: number) => bytes[i]! - 48;
@@ -11,8 +13,6 @@ function twoDigitsAt(bytes: Uint8Array, i: number): number {
   return isDigit(tens) && isDigit(ones) ? tens * 10 + ones : -1;
 }
 
-const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
 /** Whether `YYYY-MM-DD` or `YYYY/MM/DD` is at `i`, and the day exists. */
 function isDateAt(bytes: Uint8Array, i: number): boolean {
   const separator = bytes[i + 4];
@@ -21,9 +21,7 @@ function isDateAt(bytes: Uint8Array, i: number): boolean {
   const rest = twoDigitsAt(bytes, i + 2);
   const month = twoDigitsAt(bytes, i + 5);
   const day = twoDigitsAt(bytes, i + 8);
-  if (century < 0 || rest < 0 || month < 1 || month > 12 || day < 1 || day > monthDays[month - 1]!) return false;
-  const year = century * 100 + rest;
-  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
+  return century >= 0 && rest >= 0 && isCalendarDate(century * 100 + rest, month, day);
 }
 
 /** The end of the time `HH:MM[:SS[.fff]]` that begins at `i`; −1 if there is none. */

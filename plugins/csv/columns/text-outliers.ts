@@ -52,13 +52,13 @@ export class TextOutliers {
   }
 
   /** Merges the state of the part that follows. @param lines number of lines before it */
-  add(behind: TextOutliersState, lines: number): void {
+  add(next: TextOutliersState, lines: number): void {
     for (let c = 0; c < this.values.length; c++) {
-      this.values[c]! += behind.values[c]!;
-      this.texts[c]! += behind.texts[c]!;
-      if (behind.closed[c] === 1) this.close(c);
+      this.values[c]! += next.values[c]!;
+      this.texts[c]! += next.texts[c]!;
+      if (next.closed[c] === 1) this.close(c);
     }
-    for (const [column, { line, text }] of behind.first) this.keep(column, { line: lines + line, text });
+    for (const [column, { line, text }] of next.first) this.keep(column, { line: lines + line, text });
   }
 
   beginPart(): void {

@@ -28,7 +28,7 @@ export interface PairStatistics {
   readonly isTested: boolean;
   /** Whether most numbers have three decimals or more, which degrees have and counts do not. */
   readonly isFine: boolean;
-  /** Whether the numbers are as large as eastings and northings in meters. */
+  /** Whether the numbers are as large as eastings and northings in metres. */
   readonly isLarge: boolean;
 }
 
@@ -64,6 +64,18 @@ export function findPairsByName(names: readonly string[]): CoordinatePair[] {
     .map(({ distance: _, ...pair }) => pair);
 }
 
+/** The only column with a name that coordinates alone have, if no column has a name for the other axis. */
+export function findLoneCoordinate(
+  names: readonly string[],
+): { readonly column: number; readonly axis: "x" | "y" } | null {
+  const found = [...names.entries()].flatMap(([column, text]) => {
+    const readings = parseCoordinateName(text)?.readings ?? [];
+    const isSure = readings.some(({ kind, strength }) => kind !== "letters" && strength === NameStrength.sure);
+    return isSure ? [{ column, axis: readings[0]!.axis }] : [];
+  });
+  return found.length === 1 ? found[0]! : null;
+}
+
 /** Matches two names: words of the same table row, or of the same kind. */
 function matchAxisWords(
   x: CoordinateName,
@@ -72,8 +84,10 @@ function matchAxisWords(
   let best: Pick<CoordinatePair, "kind" | "strength" | "rank"> | null = null;
   for (const a of x.readings) {
     for (const b of y.readings) {
-      // A weak word means a coordinate only together with its own counterpart.
-      const fits = a.rank === b.rank || (a.kind === b.kind && Math.min(a.strength, b.strength) > NameStrength.weak);
+      // A weak word means a coordinate only together with its own counterpart, or with a sure word of any language.
+      const isSupported =
+        Math.min(a.strength, b.strength) > NameStrength.weak || Math.max(a.strength, b.strength) === NameStrength.sure;
+      const fits = a.rank === b.rank || (a.kind === b.kind && isSupported);
       if (!fits) continue;
       const own = a.rank === b.rank ? Math.max(a.strength, b.strength) : Math.min(a.strength, b.strength);
       const strength = x.isQualified && y.isQualified ? NameStrength.sure : own;
@@ -86,7 +100,7 @@ function matchAxisWords(
 }
 
 const isDegrees = (x: number, y: number) => Math.abs(x) <= 180 && Math.abs(y) <= 90;
-/** Meters: less than almost any easting or northing of national grids, except at the edges of some. */
+/** Metres: less than almost any easting or northing of national grids, except at the edges of some. */
 const minMetres = 10_000;
 /** Eastings may be prefixed with the zone number. */
 const maxMetres = 1e8;
@@ -139,7 +153,7 @@ const isMetres = (value: number) => Math.abs(value) >= minMetres && Math.abs(val
 /** Limit of neighboring columns compared by their values alone. */
 const maxNeighbors = 40;
 
-/** Adjacent numeric columns that may be coordinates, whatever their names; eastings first. */
+/** Adjacent numeric columns that may be coordinates, regardless of their names; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],

@@ -10,6 +10,7 @@ import type { ReaderOptions } from "../options.js";
 import { commaByte, pointByte } from "../records/signs.js";
 import {
   type CoordinatePair,
+  findLoneCoordinate,
   findPairsByName,
   findPairsByValues,
   measurePair,
@@ -263,6 +264,9 @@ export async function detectGeometry(
   const candidates = await listCandidates(choice, judge, context);
   const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
+  const other = candidates.length === 0 && notices.length === 0;
+  const remark = other ? (describeGridReferences(choice) ?? describeLoneCoordinate(choice)) : null;
+  if (remark) notices.push(remark);
   return { plan: { kind: "none" }, notices, candidates };
 }
 
@@ -293,6 +297,41 @@ async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Pr
     ];
   }
   return null;
+}
+
+/** Zone, easting and northing of UTM; or a reference of the Military Grid Reference System, which divides its zones. */
+const gridReferences = [
+  { system: "UTM", pattern: /^\d{1,2}\s?[C-HJ-NP-X]\s+\d{6}(\.\d+)?\s+\d{7}(\.\d+)?$/i },
+  { system: "MGRS", pattern: /^\d{1,2}[C-HJ-NP-X]\s?[A-HJ-NP-Z]{2}\s?\d{2,5}\s?\d{2,5}$/i },
+] as const;
+
+/** A column of texts with zone, easting and northing, which are not read. */
+function describeGridReferences({ names, samples }: TableSample): Notices[number] | null {
+  for (const column of names.keys()) {
+    const texts = samples.of(column).filter((text) => !isMissing(text));
+    const found = texts.length > 0 && gridReferences.find(({ pattern }) => texts.every((text) => pattern.test(text)));
+    if (!found) continue;
+    const example = `"${names[column]!}" looks like ${found.system} coordinates, which are an attribute here; with eastings and northings in columns of their own, --source-crs names the system of their zone, such as EPSG:32632`;
+    return ["coordinates-left-out", undefined, example];
+  }
+  return null;
+}
+
+/** A column with the name and the values of a coordinate, without a counterpart. */
+function describeLoneCoordinate({ names, cellsOf, decimal }: TableSample): Notices[number] | null {
+  const lone = findLoneCoordinate(names);
+  if (!lone) return null;
+  const { column, axis } = lone;
+  const cells = cellsOf(column).filter((text) => text !== "" && !isMissing(text));
+  const isNumeric = cells.some((text) => !Number.isNaN(parseFormattedNumber(text, { decimal, group: null })));
+  if (!isNumeric) return null;
+  const name = names[column]!;
+  const options = axis === "x" ? formatCoordinateOptions(name, "COLUMN") : formatCoordinateOptions("COLUMN", name);
+  return [
+    "coordinates-left-out",
+    undefined,
+    `"${name}" has the name of a coordinate, but no column has a name for the other one; if there is one, name both: ${options}`,
+  ];
 }
 
 /** Pairs of columns that may be coordinates but were not chosen, the likeliest first. */

@@ -50,7 +50,7 @@ export function unusedGeometryColumn(names: readonly string[], samples: ColumnSa
     const example = samples.of(c).find((text) => !isMissing(text) && /\d\D+\d/.test(text));
     if (example === undefined) continue;
     const remedy = `--in "geometry=${name}" makes rejects of such values`;
-    return ["coordinates-left-out", name, `its values are no coordinates, as "${example.slice(0, 40)}"; ${remedy}`];
+    return ["coordinates-left-out", name, `its values are not coordinates, as "${example.slice(0, 40)}"; ${remedy}`];
   }
   return null;
 }

@@ -171,7 +171,7 @@ export class RowGeometryReader {
     const angle = parseAngle(text, this.letterO);
     if (angle && (angle.axis === null || angle.axis !== wrongAxis)) return angle.degrees;
     if (this.letterO === null && !angle && parseAngle(text, "east")) return ambiguousLetterFailure(text, name);
-    return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no coordinate` };
+    return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is not a coordinate` };
   }
 
   private textOf(bytes: Uint8Array, from: number, to: number, mark: number): string {
@@ -240,7 +240,7 @@ export class RowGeometryReader {
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
       const start = Buffer.from(source.buffer, source.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
-      return { code: "geometry-malformed", reason: `${name} is no geometry: ${error.message} (${start})` };
+      return { code: "geometry-malformed", reason: `${name} is not a geometry: ${error.message} (${start})` };
     }
   }
 

@@ -58,12 +58,38 @@ export function guessDelimiter(bytes: Uint8Array, whole: boolean): DelimiterGues
   return several.find((guess) => guess.share >= 0.9 * best)!;
 }
 
-const spaceByte = 32;
+/** Delimiters that are never guessed, since texts, times and file names contain them. */
+const unguessedDelimiters = [
+  { option: "space", plural: "spaces" },
+  { option: ":", plural: "colons" },
+  { option: "^", plural: "carets" },
+  { option: "~", plural: "tildes" },
+] as const;
 
-/** Cells of each record if spaces delimited them, which is never guessed; 0 where records differ or have fewer than three. */
-export function countSpacedCells(bytes: Uint8Array, whole: boolean): number {
-  const { columns, share, records } = rateDelimiter(bytes, spaceByte, whole);
-  return records > 1 && columns > 2 && share >= 0.9 ? columns : 0;
+export interface UnguessedDelimiter {
+  /** The value of the option `delimiter`. */
+  readonly option: string;
+  readonly plural: string;
+  /** The number of cells of each record. */
+  readonly cells: number;
+}
+
+/**
+ * A delimiter that is never guessed but divides all records into the same number of cells, at least three. Colons count
+ * only below a header, since a column of times has them.
+ */
+export function findUnguessedDelimiter(
+  bytes: Uint8Array,
+  whole: boolean,
+  hasHeader: boolean,
+): UnguessedDelimiter | null {
+  for (const { option, plural } of unguessedDelimiters) {
+    if (option === ":" && !hasHeader) continue;
+    const byte = option === "space" ? 32 : option.charCodeAt(0);
+    const { columns, share, records } = rateDelimiter(bytes, byte, whole);
+    if (records > 1 && columns > 2 && share >= 0.9) return { option, plural, cells: columns };
+  }
+  return null;
 }
 
 /**

@@ -31,13 +31,21 @@ export function readFirstRecord(
         const text = readCellText(head.bytes, scanner, c);
         return scanner.marks[c] === CellMark.plain ? text.trim() : text;
       });
-      const isGiven = options.header !== "auto";
-      const guess = isGiven ? null : guessHeader(head.bytes, scanner, decimal);
-      return { cells, isHeader: guess?.isHeader ?? options.header === "yes", isUncertain: guess?.isUncertain ?? false };
+      if (options.header !== "auto") return { cells, isHeader: options.header === "yes", isUncertain: false };
+      const { isHeader, isUncertain } = guessHeader(head.bytes, scanner, decimal);
+      return { cells, isHeader, isUncertain: isUncertain || (isHeader && isLastRecord(head, scanner)) };
     }
     at = scanner.next;
   }
   return null;
+}
+
+/** Whether only blank records follow the one scanned last: if it is the header, the table has no rows. */
+function isLastRecord({ bytes, whole }: Head, scanner: RecordScanner): boolean {
+  if (!whole) return false;
+  for (let at = scanner.next; at < bytes.length; at = scanner.next)
+    if (scanner.scan(bytes, at, bytes.length, true) !== "record" || !scanner.isBlank(bytes)) return false;
+  return true;
 }
 
 /** Notices to report when the plan is complete. */

@@ -1,5 +1,10 @@
 import type { ReadContext, Source, SourceFile } from "../../../src/plugin/format.js";
-import { ambiguityNotices, strayQuoteMessage, twoDigitYearNotices } from "../columns/ambiguity-notices.js";
+import {
+  ambiguityNotices,
+  numberLikeNameNotices,
+  strayQuoteMessage,
+  twoDigitYearNotices,
+} from "../columns/ambiguity-notices.js";
 import { type ColumnFormat, type FormatRules, textColumnFormat } from "../columns/column-format.js";
 import { type CsvtColumnType, parseCsvt } from "../columns/csvt.js";
 import { collectSamples } from "../columns/samples.js";
@@ -13,7 +18,7 @@ import {
 } from "../geometry/detect-geometry.js";
 import { geometryColumnIndexes } from "../geometry/geometry-columns.js";
 import { pairNotice, unusedGeometryColumn } from "../geometry/pair-notice.js";
-import { countSpacedCells, guessDecimal, guessDelimiter } from "../header/dialect.js";
+import { findUnguessedDelimiter, guessDecimal, guessDelimiter } from "../header/dialect.js";
 import { detectIgnoredHeader, findHeader } from "../header/find-header.js";
 import { createColumnSampler, type Notices, nameColumns, readFirstRecord } from "../header/first-record.js";
 import {
@@ -101,9 +106,9 @@ async function planAtEncoding(
   const notices: Notices = [...(below?.notices ?? [])];
   const names = first ? nameColumns(first, notices) : [];
   const header = first?.isHeader ?? false;
-  const spaced = said === null && names.length === 1 ? countSpacedCells(named.bytes, named.whole) : 0;
-  if (spaced > 0) {
-    const example = `each row is one cell, and spaces divide it into ${spaced}: --in delimiter=space reads them as columns`;
+  const other = said === null && names.length === 1 ? findUnguessedDelimiter(named.bytes, named.whole, header) : null;
+  if (other) {
+    const example = `each row is one cell, and ${other.plural} divide it into ${other.cells}: --in delimiter=${other.option} reads them as columns`;
     notices.push(["one-column", undefined, example]);
   }
   const samples = collectSamples(head, scanner, names.length, header);
@@ -167,6 +172,7 @@ async function planAtEncoding(
     return options.types === "text" ? textColumnFormat : scan.formOf(c);
   };
   const forms = names.map((_, c) => formOf(c));
+  notices.push(...numberLikeNameNotices(names, forms, samples, kept));
   notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte, decimal));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
   // If only some rows were scanned, the others are unknown.

@@ -92,15 +92,15 @@ async function* findParts(file: SourceFile, { encoding, length }: ScanSettings):
 
 async function* createTasks(file: SourceFile, settings: ScanSettings): AsyncGenerator<ScanPartTask> {
   const { dialect, encoding } = settings;
-  const behind = { ...settings, dialect: { ...dialect, header: false } };
-  for await (const piece of findParts(file, settings)) {
-    yield { ...piece, settings: piece.from === encoding.mark ? settings : behind };
+  const later = { ...settings, dialect: { ...dialect, header: false } };
+  for await (const part of findParts(file, settings)) {
+    yield { ...part, settings: part.from === encoding.mark ? settings : later };
   }
 }
 
 /** Scans a part as if a record began with it. */
-export async function scanPart(source: Source, piece: unknown, context: ReadContext): Promise<ScanPartResult> {
-  const { from, to, settings } = piece as ScanPartTask;
+export async function scanPart(source: Source, part: unknown, context: ReadContext): Promise<ScanPartResult> {
+  const { from, to, settings } = part as ScanPartTask;
   await using file = await source.open();
   const scan = createScan(source, settings, context);
   const range = { from, to, size: source.size, length: settings.length };
@@ -125,7 +125,7 @@ async function* mergeScannedParts(
   const isWorthIt = file.size > 2 * splitsPerPart * settings.length && settings.rows === Number.POSITIVE_INFINITY;
   if (context.scanParts && isWorthIt)
     yield* context.scanParts(createTasks(file, settings)) as AsyncIterable<ScanPartResult>;
-  else for await (const piece of findParts(file, settings)) yield { ...piece, found: null };
+  else for await (const part of findParts(file, settings)) yield { ...part, found: null };
 }
 
 /**

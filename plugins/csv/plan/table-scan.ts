@@ -110,20 +110,20 @@ export class TableScan {
   }
 
   /** Merges the state of another scan of the records that follow. */
-  add(behind: TableScanState): void {
+  add(next: TableScanState): void {
     for (let c = 0; c < this.columns; c++) {
-      this.sorts[c]! |= behind.sorts[c]!;
-      this.unquoted[c]! |= behind.unquoted[c]!;
+      this.sorts[c]! |= next.sorts[c]!;
+      this.unquoted[c]! |= next.unquoted[c]!;
     }
-    this.sizes.add(behind.sizes);
-    this.rows += behind.rows;
-    if (behind.strays.count > 0) this.stray(behind.strays.count, behind.strays.line);
-    this.outliers.add(behind.outliers, this.lines);
-    this.lines += behind.lines;
+    this.sizes.add(next.sizes);
+    this.rows += next.rows;
+    if (next.strays.count > 0) this.stray(next.strays.count, next.strays.line);
+    this.outliers.add(next.outliers, this.lines);
+    this.lines += next.lines;
     this.headerPassed = true;
-    this.plainNames ||= behind.plainNames;
-    this.isUtf8 ||= behind.isUtf8;
-    if (behind.geometry) this.geometry?.add(behind.geometry);
+    this.plainNames ||= next.plainNames;
+    this.isUtf8 ||= next.isUtf8;
+    if (next.geometry) this.geometry?.add(next.geometry);
     this.settle();
   }
 
@@ -179,7 +179,7 @@ export class TableScan {
     throw createError("input-corrupt", {
       source: this.source,
       place: block.direct ? { byte: position + nul } : {},
-      reason: "a NUL byte: this is no text, or not in the encoding assumed (option encoding)",
+      reason: "a NUL byte: this is not text, or not in the encoding assumed (option encoding)",
     });
   }
 

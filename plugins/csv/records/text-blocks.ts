@@ -68,7 +68,7 @@ function countBreaks(bytes: Uint8Array, to: number): number {
   return count;
 }
 
-/** Reads ranges of a file as UTF-8, whatever its encoding. */
+/** Reads ranges of a file in any encoding, converted to UTF-8. */
 export class TextBlockReader {
   constructor(
     private readonly file: SourceFile,

@@ -3,12 +3,13 @@ import { type BytesColumn, type Column, Presence } from "../../../src/model/colu
 import { createFieldIndex } from "../../../src/model/field.js";
 import { type Geometry, type GeometryColumn, geometryAt, Kind } from "../../../src/model/geometry.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import { reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { indexPresentCells, type PresentCells, presentColumns } from "../../shared/present-cells.js";
 import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { WktWriter } from "../../shared/wkt/index.js";
-import { delimiterByte, type WriterOptions } from "../options.js";
+import { type WriterOptions, writerDelimiterByte } from "../options.js";
 import { type CsvLayout, createLayout } from "./layout.js";
 import { TextCellWriter } from "./text-cells.js";
 
@@ -65,7 +66,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     private readonly context: WriteContext,
   ) {
     this.layout = createLayout(layer, options);
-    this.delimiter = delimiterByte(options.delimiter);
+    this.delimiter = writerDelimiterByte(options.delimiter);
     this.decimals = options.precision ?? null;
     this.cells = new TextCellWriter(this.out, this.delimiter, options, context);
     this.wkt = new WktWriter(this.out, this.decimals);
@@ -90,8 +91,8 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     if (this.decimals !== null && (layout.mode === "wkt" || layout.mode === "geojson")) {
       reportCollapsedGeometries(batch.geometry, this.decimals, this.context);
     }
-    this.tellWhatIsMissing(this.wkt);
-    this.tellWhatIsMissing(this.wkb);
+    reportMissingCoordinates(this.wkt, this.context);
+    reportMissingCoordinates(this.wkb, this.context);
     return { bytes: out.finish() };
   }
 
@@ -118,17 +119,6 @@ export class CsvEncoder implements Encoder<CsvChunk> {
       this.cell(column, row, layout.fields[c]!.name);
     }
     out.fill(delimiter, columns.length - written);
-  }
-
-  private tellWhatIsMissing(writer: WktWriter | WkbWriter): void {
-    const { missingZ, missingM } = writer;
-    if (missingZ > 0) {
-      this.context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    }
-    if (missingM > 0) {
-      this.context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
-    }
-    writer.missingZ = writer.missingM = 0;
   }
 
   /**

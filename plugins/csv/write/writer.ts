@@ -3,7 +3,7 @@ import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { maxListedNames, summarizeNames } from "../columns/ambiguity-notices.js";
 import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
 import { csvtWordOf } from "../columns/csvt.js";
-import { delimiterByte, type WriterOptions } from "../options.js";
+import { type WriterOptions, writerDelimiterByte } from "../options.js";
 import { commaByte, pointByte } from "../records/signs.js";
 import { type CsvChunk, CsvEncoder } from "./encoder.js";
 import { type CsvLayout, createLayout, findMisleadingFields } from "./layout.js";
@@ -24,7 +24,7 @@ function guardFormula(name: string, context: WriteContext): string {
 /** The header row, written so that a reader recognizes it as a header and finds its delimiter. */
 function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteContext): Uint8Array {
   const out = new TextBuffer(1024);
-  const delimiter = delimiterByte(options.delimiter);
+  const delimiter = writerDelimiterByte(options.delimiter);
   const cells = new TextCellWriter(out, delimiter, options, context);
   const fieldNames = layout.fields.map(({ name }) => (options.escapeFormulas ? guardFormula(name, context) : name));
   const names = [...layout.geometryNames, ...fieldNames];

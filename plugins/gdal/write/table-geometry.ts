@@ -11,6 +11,7 @@ import {
   uniqueName,
 } from "../../../src/model/index.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WktWriter } from "../../shared/wkt/index.js";
 import type { RowChunk, RowEncoder } from "./row-encoder.js";
@@ -145,13 +146,7 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
         context.reportLoss("geometry-dropped", undefined, example);
       }
     }
-    const { missingZ, missingM } = wkt;
-    if (missingZ > 0)
-      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0)
-      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
-    wkt.missingZ = 0;
-    wkt.missingM = 0;
+    reportMissingCoordinates(wkt, context);
     return builder.finish();
   }
 }

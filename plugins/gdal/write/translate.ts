@@ -23,6 +23,14 @@ function readRow(ask: () => Layer): NumberRow | null {
   }
 }
 
+/** Whether OGR SQL has limited a sum of 32-bit integers to their range. */
+const isSaturated = (sum: number | null | undefined): boolean => sum === 2 ** 31 - 1 || sum === -(2 ** 31);
+
+const sumInSqlite = (dataset: Dataset, layer: Layer, { name }: FieldPlan): number | null => {
+  const sql = `SELECT SUM(CAST(${quotedName(name)} AS REAL)) FROM ${quotedName(layer.name)}`;
+  return readRow(() => selectLayer(dataset, sql, "SQLITE"))?.[0] ?? null;
+};
+
 /** Counts features and values, and sums numbers and text sizes by field. */
 function readCounts(
   dataset: Dataset,
@@ -41,12 +49,17 @@ function readCounts(
     texts.length === 0
       ? []
       : readRow(() => selectLayer(dataset, `SELECT ${lengths.join(", ")} FROM ${quotedName(layer.name)}`, "SQLITE"));
+  const read = [...(found ?? [])];
+  fields.filter(isNumber).forEach((field, f) => {
+    const at = 1 + fields.length + f;
+    if (isSaturated(read[at])) read[at] = sumInSqlite(dataset, layer, field);
+  });
   let [sumAt, textAt] = [1 + fields.length, 0];
   return {
     features: found?.[0] ?? layer.features.count(true),
     fields: fields.map((field, f) => ({
       count: found?.[1 + f] ?? null,
-      sum: isNumber(field) ? (found?.[sumAt++] ?? null) : isText(field) ? (bytes?.[textAt++] ?? null) : null,
+      sum: isNumber(field) ? (read[sumAt++] ?? null) : isText(field) ? (bytes?.[textAt++] ?? null) : null,
     })),
   };
 }

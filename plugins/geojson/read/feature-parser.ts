@@ -13,6 +13,13 @@ const maxBatchRows = 1000;
 const maxBatchPositions = 65536;
 export const maxBatchColumns = 2048;
 const maxBatchCells = 1 << 18;
+/** Issues that change a value. */
+const lossyIssues: ReadonlySet<Parameters<ReportIssue>[0]> = new Set([
+  "non-finite-value",
+  "invalid-utf8",
+  "lone-surrogate",
+]);
+
 const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
   "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
   "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
@@ -367,7 +374,7 @@ export class FeatureParser {
   finish(): Batch | null {
     const { rows } = this;
     const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
-      if (code === "non-finite-value") this.context.reportLoss(code, field, issueMessages[code], count);
+      if (lossyIssues.has(code)) this.context.reportLoss(code, field, issueMessages[code], count);
       else this.context.reportNotice(code, field, issueMessages[code], count);
     };
     const { bytes } = this.cursor;

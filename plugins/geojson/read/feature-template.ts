@@ -135,10 +135,10 @@ export class FeatureTemplates {
     const { cursor } = this;
     const after = cursor.at;
     cursor.at = start;
-    const stencil = new TemplateBuilder(cursor).stencil();
+    const template = new TemplateBuilder(cursor).build();
     cursor.at = after;
-    if (stencil === null || this.templates.some((known) => isSameTemplate(known, stencil))) return;
-    this.templates = [stencil, ...this.templates.slice(0, maxTemplates - 1)];
+    if (template === null || this.templates.some((known) => isSameTemplate(known, template))) return;
+    this.templates = [template, ...this.templates.slice(0, maxTemplates - 1)];
   }
 }
 
@@ -160,7 +160,7 @@ class TemplateBuilder {
   }
 
   /** The template of the feature at the cursor, which is valid JSON; null if it has unusual members. */
-  stencil(): FeatureTemplate | null {
+  build(): FeatureTemplate | null {
     let isFeature = false;
     const usual = this.members((name, byte) => {
       if (name === "type") {

@@ -9,7 +9,7 @@ const maxNesting = 64;
 /** Known members; a crs of GeoJSON 2008 applies only outside the features. */
 const knownMembers: ReadonlySet<string> = new Set(["bbox", "crs", "coordinates"]);
 
-/** Reads geometry objects (RFC 7946, section 3.1), whatever the order of their members. */
+/** Reads geometry objects (RFC 7946, section 3.1) with their members in any order. */
 export class GeometryParser {
   readonly coordinates = new CoordinateReader();
   /** Why the current geometry is invalid; the caller removes it. */
@@ -150,7 +150,7 @@ export class GeometryParser {
       else this.gap(inner, this.problem);
       this.problem = problem;
     } else if (this.cursor.value() !== JsonToken.null)
-      this.gap(inner, "a member of its GeometryCollection is no geometry");
+      this.gap(inner, "a member of its GeometryCollection is not a geometry");
     else this.dropped++;
   }
 

@@ -317,11 +317,11 @@ export class RawColumn {
         let part: Uint8Array = bytes.subarray(this.starts[i]!, this.ends[i]!);
         const broken = !valid && !isUtf8(part);
         if (broken || this.tokens[i]! === JsonToken.flawed || this.tokens[i]! === JsonToken.encoded) {
-          const mended = repairJson(Buffer.from(part.buffer, part.byteOffset, part.length).toString("utf8"));
-          part = Buffer.from(mended.json, "utf8");
-          nonFinite += mended.nonFinite;
+          const repaired = repairJson(Buffer.from(part.buffer, part.byteOffset, part.length).toString("utf8"));
+          part = Buffer.from(repaired.json, "utf8");
+          nonFinite += repaired.nonFinite;
           if (broken) remark("invalid-utf8", 1);
-          else if (this.tokens[i]! === JsonToken.flawed && mended.nonFinite + mended.commas === 0)
+          else if (this.tokens[i]! === JsonToken.flawed && repaired.nonFinite + repaired.commas === 0)
             remark("control-character", 1);
         }
         parts.push(part);

@@ -130,7 +130,7 @@ export class FeatureEncoder {
       this.context.reportLoss(
         "non-finite-value",
         undefined,
-        "a geometry with a coordinate that is no number became null",
+        "a geometry with a coordinate that is not a number became null",
         infinite,
       );
     }

@@ -8,7 +8,7 @@ export const [letterG, letterP] = [0x47, 0x50];
  * empty flag are ignored: the WKB is authoritative.
  */
 export function findWkbStart(bytes: Buffer, from: number, to: number): number | string {
-  if (to - from < 5) return `a blob of ${to - from} bytes is no geometry`;
+  if (to - from < 5) return `a blob of ${to - from} bytes is not a geometry`;
   if (bytes[from] !== letterG || bytes[from + 1] !== letterP) return foreignBlobReason(bytes, from, to);
   if (to - from < headerBytes) return "the header of the geometry is cut off";
   if (bytes[from + 2] !== 0) return `version ${bytes[from + 2]} of the geometry encoding is not known`;

@@ -51,7 +51,7 @@ export class GeometryDecoder {
   addEncoded(bytes: Buffer, at: number, serial: number, size: number): void {
     this.fault = null;
     if (serial === SerialType.null) this.builder.addNull();
-    else if (!isBlob(serial)) this.setFault("it is no blob, as a geometry is");
+    else if (!isBlob(serial)) this.setFault("it is not a blob, as geometries are");
     else this.blob(bytes, at, at + size);
   }
 
@@ -60,7 +60,7 @@ export class GeometryDecoder {
     if (addValue === null) this.addNull();
     else if (addValue instanceof Uint8Array) {
       this.blob(Buffer.from(addValue.buffer, addValue.byteOffset, addValue.length), 0, addValue.length);
-    } else this.setFault("it is no blob, as a geometry is");
+    } else this.setFault("it is not a blob, as geometries are");
   }
 
   protected blob(bytes: Buffer, from: number, to: number): void {

@@ -1,15 +1,31 @@
-import { type Extent, type LayerSummary, Summarizer } from "../../../src/model/index.js";
+import { type Extent, Kind, type LayerSummary, Summarizer } from "../../../src/model/index.js";
 import type { Database } from "../sqlite/database.js";
 import { SqliteDamage } from "../sqlite/pages.js";
 import type { SqliteRow } from "../sqlite/row-reader.js";
 import { readLeaves } from "../sqlite/tree.js";
 import { BatchBuilder } from "./batch-builder.js";
-import { GeometryTypeDecoder } from "./geometry-type-decoder.js";
+import { findWkbStart } from "./geometry-blob.js";
+import { GeometryDecoder } from "./geometry-decoder.js";
 import type { LayerPlan } from "./layer-plan.js";
 import { TableStats } from "./table-stats.js";
 
 /** Discards issues: reading the layer afterwards reports them. */
 const silentContext = { keepsBadGeometries: true, reportLoss() {}, reportNotice() {}, reject() {}, splitFinished() {} };
+
+/** Decodes geometry types only: the geometries in its columns have no positions. */
+class GeometryTypeDecoder extends GeometryDecoder {
+  /** Whether types alone suffice: false as soon as there is a point, whose extent needs its coordinates. */
+  isConclusive = true;
+
+  protected override blob(bytes: Buffer, from: number, to: number): void {
+    this.fault = null;
+    const start = findWkbStart(bytes, from, to);
+    const kind = typeof start === "string" ? null : this.wkb.flatKind(bytes, start, to);
+    if (kind === null || kind === Kind.Point) this.isConclusive = false;
+    this.builder.begin(kind ?? Kind.none);
+    this.builder.end();
+  }
+}
 
 type TablePlan = LayerPlan & { root: number };
 

@@ -11,7 +11,7 @@ function parseOffset(text: string | undefined): string {
   return `${text.slice(0, 3)}:${text.slice(3).replace(":", "") || "00"}`;
 }
 
-/** Parses dates in other forms than OGC 12-128r19, Table 1; null if the text is no unambiguous date. */
+/** Parses dates in other forms than OGC 12-128r19, Table 1; null if the text is not an unambiguous date. */
 export function parseLooseDate(text: string): string | null {
   const found = temporalPattern.exec(text);
   if (!found) return null;

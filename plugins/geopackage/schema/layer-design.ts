@@ -78,7 +78,7 @@ function chooseSrsId(crs: Crs | null, extent: readonly number[] | null): number 
 
 /** Authority and code of a CRS, such as EPSG and 25832; NONE and 0 if it has none. */
 export function crsAuthority(crs: Crs): readonly [organization: string, code: number] {
-  // GeoPackage coordinates are x, y whatever the axis order of the CRS (2.1.3.1.1), so the two are the same.
+  // GeoPackage coordinates are x, y regardless of the axis order of the CRS (2.1.3.1.1), so the two are the same.
   if (crs.id === "OGC:CRS84") return ["EPSG", 4326];
   const found = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(crs.id ?? "");
   return found ? [found[1]!, Number(found[2])] : ["NONE", 0];

@@ -19,7 +19,7 @@ export class PageCursor {
   private readonly perBlock: number;
   /** By block number, least recently used first. */
   private readonly blocks = new Map<number, Buffer>();
-  /** Block number of `bytes`; -1 if it is no block. */
+  /** Block number of `bytes`; -1 if it is not a block. */
   private block = -1;
   /** The last block loaded, and pending prefetches by block number. */
   private loaded = -1;

@@ -39,7 +39,7 @@ export const cellBytesMismatch = (
   taken: number,
 ) => pages.damage(page, `${count} ${what} have ${spent} bytes instead of ${taken}: ${what} are missing or repeated`);
 
-/** Number of cells of the leaf page at `bytes[start]`. @throws SqliteDamage if it is no leaf page */
+/** Number of cells of the leaf page at `bytes[start]`. @throws SqliteDamage if it is not a leaf page */
 export function cellCount(pages: DatabasePages, page: number, bytes: Buffer, start: number): number {
   const at = start + pageHeaderOffset(page);
   if (bytes[at] !== leafTablePage) throw pages.damage(page, `expected a table leaf page, found page type ${bytes[at]}`);

@@ -1,5 +1,6 @@
 import { type Batch, type Column, Presence } from "../../../src/model/index.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { reportCoordinateLosses } from "../../shared/coordinate-losses.js";
 import { designTable, type WriteOptions } from "../schema/layer-design.js";
 import { RecordEncoder } from "../sqlite/record-encoder.js";
 import { GeometryEncoder } from "./geometry-encoder.js";
@@ -79,16 +80,6 @@ export async function createEncoder(
       context.reportLoss("date-out-of-range", name, "a time beyond the year 9999 in UTC became null", beyond);
   }
 
-  function reportGeometryLosses({ missingZ, missingM, notFinite }: GeometryEncoder): void {
-    if (missingZ > 0)
-      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0)
-      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
-    if (notFinite > 0) {
-      context.reportLoss("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
-    }
-  }
-
   return {
     encode(batch) {
       const { length } = batch;
@@ -110,7 +101,7 @@ export async function createEncoder(
         records.add(row, blob);
         offsets[row + 1] = records.size;
       }
-      reportGeometryLosses(geometry);
+      reportCoordinateLosses(geometry, context);
       records.nanCounts.forEach((count, c) => {
         if (count > 0)
           context.reportLoss(

@@ -138,9 +138,10 @@ const boxSides = ["xmin", "ymin", "xmax", "ymax"];
 /** The columns that cover geometries, which are no attributes; the leaves of those of the geometry that is read. */
 function findCoverings(root: SchemaNode, geo: GeoMetadata | null, chosen: SchemaNode | null) {
   const nodes: SchemaNode[] = [];
+  const byPath = new Map(leavesOf(root).map((leaf) => [leaf.path.join("\0"), leaf]));
   let leaves: Leaf[] = [];
   for (const [name, { covering }] of geo?.columns ?? []) {
-    const found = covering?.map((path) => leavesOf(root).find((leaf) => leaf.path.join("\0") === path.join("\0")));
+    const found = covering?.map((path) => byPath.get(path.join("\0")));
     if (!found?.every((leaf) => leaf !== undefined && leaf.path.length > 1)) continue;
     nodes.push(...root.children.filter(({ path }) => found.some((leaf) => leaf!.path[0] === path[0])));
     if (name === chosen?.path[0]) leaves = found as Leaf[];
@@ -235,7 +236,7 @@ function rangeOf(metadata: FileMetaData, group: number, leaf: number): ColumnRan
   const [least, greatest] = [statistics?.min_value, statistics?.max_value];
   return least === undefined || greatest === undefined || least === null || greatest === null
     ? null
-    : { least: least as unknown as Uint8Array, greatest: greatest as unknown as Uint8Array };
+    : { least, greatest };
 }
 
 function planGroup(

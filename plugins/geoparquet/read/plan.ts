@@ -33,10 +33,10 @@ export interface GeometryPlan {
   readonly levels: { readonly geometry: number; readonly lists: readonly number[] };
 }
 
-/** Statistics of a column in a row group, in the encoding PLAIN; null if there are none. */
+/** The least and the greatest value of a column in a row group, as the footer has them: of any type, or damaged. */
 export interface ColumnRange {
-  readonly least: Uint8Array;
-  readonly greatest: Uint8Array;
+  readonly least: unknown;
+  readonly greatest: unknown;
 }
 
 export interface GroupPlan {

@@ -49,7 +49,7 @@ type Bound = number | bigint | Uint8Array;
 function rangeOf({ field, decoding, leaves }: FieldPlan, group: GroupPlan): readonly [Bound, Bound] | null {
   const range = group.ranges[leaves[0]!.column];
   if (!range || decoding?.kind !== "plain") return null;
-  const bounds = [range.least, range.greatest] as readonly unknown[];
+  const bounds = [range.least, range.greatest];
   switch (field.type) {
     case "int32":
     case "int64":

@@ -1,5 +1,7 @@
 /** Writes dates and times in ISO 8601 into bytes, without a string for each. */
 
+import { type CalendarDate, dateFromDays } from "../../../src/model/index.js";
+
 const zero = 48;
 
 export const dateBytes = 10;
@@ -18,23 +20,16 @@ function writeDigits(value: number, digits: number, bytes: Uint8Array, at: numbe
   return at + digits;
 }
 
-/** Writes `YYYY-MM-DD` for a day since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"). */
-export function writeDate(day: number, bytes: Uint8Array, start: number): number {
-  const shifted = day + 719468;
-  const era = Math.floor(shifted / 146097);
-  const dayOfEra = shifted - era * 146097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) / 365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
-  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  let at = writeDigits(year, 4, bytes, start);
+const date: CalendarDate = { year: 0, month: 0, day: 0 };
+
+/** Writes `YYYY-MM-DD` for a day since 1970-01-01. */
+export function writeDate(days: number, bytes: Uint8Array, start: number): number {
+  dateFromDays(days, date);
+  let at = writeDigits(date.year, 4, bytes, start);
   bytes[at++] = 45;
-  at = writeDigits(month, 2, bytes, at);
+  at = writeDigits(date.month, 2, bytes, at);
   bytes[at++] = 45;
-  return writeDigits(dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1, 2, bytes, at);
+  return writeDigits(date.day, 2, bytes, at);
 }
 
 /** Writes `HH:MM:SS`, with 3, 6 or 9 decimals where they are not zero. */

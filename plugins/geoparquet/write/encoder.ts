@@ -1,5 +1,6 @@
 import { type Batch, type GeometryColumn, isLittleEndian, Kind } from "../../../src/model/index.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { reportCoordinateLosses, reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { dimensionsOf } from "../../shared/dimensions.js";
 import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
@@ -126,15 +127,8 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
   }
 
   private reportLosses(notFinite: number): void {
-    const { wkb, context } = this;
-    if (wkb.missingZ > 0)
-      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", wkb.missingZ);
-    if (wkb.missingM > 0)
-      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", wkb.missingM);
-    if (notFinite > 0)
-      context.reportLoss("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
-    wkb.missingZ = 0;
-    wkb.missingM = 0;
+    reportMissingCoordinates(this.wkb, this.context);
+    reportCoordinateLosses({ notFinite }, this.context);
   }
 }
 

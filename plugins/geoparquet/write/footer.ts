@@ -38,6 +38,19 @@ export function addGeometries(summary: GeometrySummary, chunk: ParquetChunk, fro
   }
 }
 
+/** The geometries of all row groups. */
+export function mergeGeometries(groups: readonly GeometrySummary[]): GeometrySummary {
+  const merged = createGeometrySummary();
+  for (const { types, box } of groups) {
+    types.forEach((count, type) => {
+      merged.types[type]! += count;
+    });
+    for (const side of [0, 1]) merged.box[side] = Math.min(merged.box[side]!, box[side]!);
+    for (const side of [2, 3]) merged.box[side] = Math.max(merged.box[side]!, box[side]!);
+  }
+  return merged;
+}
+
 /** What a row group says about the chunk of a column. */
 export interface ChunkEntry {
   readonly offset: number;

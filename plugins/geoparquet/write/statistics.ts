@@ -68,28 +68,19 @@ function withSign(bytes: Uint8Array, value: number, zero: number): Uint8Array {
 }
 
 function textBounds(values: Uint8Array): Bounds {
+  const bytes = Buffer.from(values.buffer, values.byteOffset, values.length);
   const view = dataViewOf(values);
   let [least, leastEnd, greatest, greatestEnd] = [-1, 0, -1, 0];
   for (let at = 0; at < values.length; ) {
     const from = at + 4;
     const to = from + view.getUint32(at, true);
-    if (least < 0 || compareRanges(values, from, to, least, leastEnd) < 0) [least, leastEnd] = [from, to];
-    if (greatest < 0 || compareRanges(values, from, to, greatest, greatestEnd) > 0)
-      [greatest, greatestEnd] = [from, to];
+    if (least < 0 || bytes.compare(bytes, least, leastEnd, from, to) < 0) [least, leastEnd] = [from, to];
+    if (greatest < 0 || bytes.compare(bytes, greatest, greatestEnd, from, to) > 0) [greatest, greatestEnd] = [from, to];
     at = to;
   }
   if (least < 0) return noBounds;
   if (Math.max(leastEnd - least, greatestEnd - greatest) > maxTextBytes) return unknownBounds;
   return { least: copyOf(values, least, leastEnd), greatest: copyOf(values, greatest, greatestEnd), isUnknown: false };
-}
-
-function compareRanges(bytes: Uint8Array, from: number, to: number, otherFrom: number, otherTo: number): number {
-  const length = Math.min(to - from, otherTo - otherFrom);
-  for (let i = 0; i < length; i++) {
-    const difference = bytes[from + i]! - bytes[otherFrom + i]!;
-    if (difference !== 0) return difference;
-  }
-  return to - from - (otherTo - otherFrom);
 }
 
 /** The bounds of both. */

@@ -1,5 +1,7 @@
 /** Reads dates and times in ISO 8601 from bytes, without a string for each. */
 
+import { daysFromDate, isCalendarDate } from "../../../src/model/index.js";
+
 const zero = 48;
 
 function digits(bytes: Uint8Array, from: number, count: number): number {
@@ -8,22 +10,12 @@ function digits(bytes: Uint8Array, from: number, count: number): number {
   return value;
 }
 
-const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
 /** Days from 1970-01-01 to the date `YYYY-MM-DD` at `at`; NaN if its month has no such day. */
 export function readDate(bytes: Uint8Array, at: number): number {
   const year = digits(bytes, at, 4);
   const month = digits(bytes, at + 5, 2);
   const day = digits(bytes, at + 8, 2);
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const last = (monthDays[month - 1] ?? 0) + (month === 2 && isLeap ? 1 : 0);
-  if (!(day >= 1 && day <= last)) return Number.NaN;
-  // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-  const shiftedYear = month <= 2 ? year - 1 : year;
-  const era = Math.floor(shiftedYear / 400);
-  const yearOfEra = shiftedYear - era * 400;
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  return era * 146097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719468;
+  return isCalendarDate(year, month, day) ? daysFromDate(year, month, day) : Number.NaN;
 }
 
 /** A time of day in microseconds, and what follows it. */

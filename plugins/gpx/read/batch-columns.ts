@@ -13,7 +13,7 @@ import { parseNumber } from "../../shared/text/parse-number.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import type { XmlContentBuffer } from "../../shared/xml/reader.js";
 import { writeJsonString } from "./point-values.js";
-import { type GpxField, toLayerField } from "./scan.js";
+import { type GpxField, toLayerField } from "./scan-result.js";
 
 /** The position of the values of one field of the current feature. */
 interface FieldCell {

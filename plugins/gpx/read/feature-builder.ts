@@ -8,7 +8,7 @@ import { BatchColumns } from "./batch-columns.js";
 import { MemberPaths } from "./member-paths.js";
 import type { ValuePath } from "./paths.js";
 import { PointValues } from "./point-values.js";
-import type { GpxField } from "./scan.js";
+import type { GpxField } from "./scan-result.js";
 import type { GpxLink, GpxVisitor } from "./visitor.js";
 
 /** A batch is full with this many features, or this many points. */
@@ -72,7 +72,7 @@ export class FeatureBuilder implements GpxVisitor {
   /** The only point of the first line, while no line has more than one. */
   private readonly lone = { longitude: 0, latitude: 0, height: 0 };
   private loneValues = new PointValues();
-  private lones = 0;
+  private onePointLines = 0;
   private readonly standardColumns: readonly number[];
   private readonly typeColumn: number;
   private readonly linksColumn: number;
@@ -131,7 +131,7 @@ export class FeatureBuilder implements GpxVisitor {
     this.byte = this.reader.byte;
     this.records++;
     this.originalType = "";
-    this.lines = this.segments = this.linePoints = this.lones = 0;
+    this.lines = this.segments = this.linePoints = this.onePointLines = 0;
     if (this.links.length > 0) this.links.length = 0;
     this.values.clear();
     this.segmentValues.clear();
@@ -216,7 +216,7 @@ export class FeatureBuilder implements GpxVisitor {
     if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
     if (linePoints !== 1) return;
     if (isLine) this.openLine();
-    else if (this.lones++ === 0 && this.lines === 0) {
+    else if (this.onePointLines++ === 0 && this.lines === 0) {
       Object.assign(lone, first);
       const { values } = this;
       this.values = this.loneValues;
@@ -367,13 +367,13 @@ export class FeatureBuilder implements GpxVisitor {
   private endLines(): void {
     const { geometry } = this;
     if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
-    if (this.lines > 0 || this.lones === 0) {
+    if (this.lines > 0 || this.onePointLines === 0) {
       geometry.begin(this.kindOfLines());
-      if (this.lones > 0) this.lose("degenerate-part", this.lones);
+      if (this.onePointLines > 0) this.lose("degenerate-part", this.onePointLines);
       return;
     }
     this.notice("line-of-one-point");
-    if (this.lones > 1) this.lose("degenerate-part", this.lones - 1);
+    if (this.onePointLines > 1) this.lose("degenerate-part", this.onePointLines - 1);
     geometry.beginSinglePart(Kind.Point);
     this.position(this.lone);
     const { values } = this;

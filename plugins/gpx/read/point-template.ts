@@ -20,7 +20,7 @@ export class PointTemplate {
     this.pairs = new NumberPairScanner(context.visitor.wantsPlaces);
   }
 
-  /** Whether the next point matches. Its position is then in the context; a position that is no number does not match. */
+  /** Whether the next point matches. Its position is then in the context; a position that is not a number does not match. */
   matches(): boolean {
     const { context, template } = this;
     const { reader } = context;

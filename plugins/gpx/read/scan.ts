@@ -1,12 +1,5 @@
 import { createError, type GeoferryError, type Place } from "../../../src/errors.js";
-import {
-  type Field,
-  type FieldType,
-  fieldTypes,
-  type LayerMetadata,
-  type SkippedRange,
-  type XmlPathStep,
-} from "../../../src/model/index.js";
+import { type FieldType, fieldTypes, type SkippedRange, type XmlPathStep } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
 import { type XmlName, type XmlPosition, XmlReader, type XmlReaderTuning, XmlToken } from "../../shared/xml/reader.js";
 import {
@@ -22,53 +15,9 @@ import { type MetadataElement, readMetadata } from "../metadata.js";
 import { findFeature } from "./find-feature.js";
 import { GpxParser } from "./gpx-parser.js";
 import type { ValuePath } from "./paths.js";
+import type { GpxField, GpxScanResult, GpxSplit } from "./scan-result.js";
 import { classifyValue, fittingType, guessType, ValueForm } from "./value-forms.js";
 import type { GpxVisitor } from "./visitor.js";
-
-/** A range of the file that begins and ends between features. */
-export interface GpxSplit {
-  readonly [key: string]: unknown;
-  readonly bytes: number;
-  readonly from: number;
-  readonly to: number;
-  /** The number of features of each kind. */
-  readonly counts: readonly [number, number, number];
-}
-
-/** A field of a layer. */
-export interface GpxField extends Field {
-  /** Whether geoferry's writer declared it: an element without text then is an empty text, not a missing value. */
-  readonly declared: boolean;
-  /** Whether a feature has the element more than once: values are then arrays. */
-  readonly repeated: boolean;
-  /** The element of GPX that holds it under another name, as geoferry's writer declared. */
-  readonly standard?: string;
-}
-
-/** Returns the field of the layer. */
-export const toLayerField = ({ name, type, element }: GpxField): Field => ({
-  name,
-  type,
-  ...(element ? { element } : {}),
-});
-
-/** The result of reading the whole file once. Plain data, which is sent to worker threads. */
-export interface GpxScanResult {
-  /** The position for readers of splits; null where there is no feature. */
-  readonly start: XmlPosition | null;
-  readonly splits: readonly GpxSplit[];
-  readonly counts: readonly [number, number, number];
-  /** The fields of each kind of feature, and of all kinds: those of the schema in its order, then by first occurrence. */
-  readonly fields: readonly (readonly GpxField[])[];
-  /** The name in the metadata; empty for none. */
-  readonly name: string;
-  /** The metadata, without the name and the bounds, which the layer has. */
-  readonly metadata: LayerMetadata | null;
-  /** Elements of the metadata that are left out. */
-  readonly left: readonly string[];
-  /** The ranges that were skipped because of damage. */
-  readonly gaps: readonly SkippedRange[];
-}
 
 interface FieldStats {
   /** The `ValueForm` flags of all values. */
@@ -113,7 +62,7 @@ export async function scanGpx(
   const scanner = new GpxScanner(splitSize, context.skipErrors, readsShape);
   const notGpx = (name: string) =>
     createError("input-corrupt", { source, place: {}, reason: `it is not GPX: its root element is <${name}>` });
-  const quiet = { ...scanContext(context), reportNotice: () => {} };
+  const quiet = { ...scanContext(context), reportLoss: () => {}, reportNotice: () => {} };
   let start: XmlPosition | undefined;
   for (;;) {
     const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });

@@ -40,7 +40,7 @@ export interface GpxVisitor {
   /** A position that Garmin's devices add between this route point and the next. */
   pointShape(path: ValuePath, point: ShapePoint): void;
   pointLink(link: GpxLink): void;
-  /** The point ends. @param height in metres, NaN for none or for one that is no number */
+  /** The point ends. @param height in metres, NaN for none or for one that is not a number */
   endPoint(height: number): void;
   /** A feature ends. For a wpt, the arguments are its position. */
   end(longitude: number, latitude: number, height: number): void;
@@ -52,7 +52,7 @@ export interface GpxVisitor {
   leftOut(name: XmlName): void;
   /** Text where GPX has elements only: between the features (`isBeside`), or in one. */
   strayText(isBeside: boolean): void;
-  /** A height is no number. */
+  /** A height is not a number. */
   badHeight(): void;
 }
 

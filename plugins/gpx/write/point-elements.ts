@@ -49,7 +49,7 @@ export function parsePointLists(value: unknown, lengths: readonly number[], nest
   return lists;
 }
 
-/** Returns the links in a value; null for a value that is no list of links. */
+/** Returns the links in a value; null for a value that is not a list of links. */
 export function parseLinks(value: unknown): GpxLink[] | null {
   if (!Array.isArray(value)) return null;
   const links: GpxLink[] = [];

@@ -1,4 +1,4 @@
-import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../../src/model/index.js";
+import { type BytesColumn, type Column, isBytesColumn, isCalendarDate, Presence } from "../../../src/model/index.js";
 import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { writeXmlText } from "../../shared/xml/escape.js";
 
@@ -66,12 +66,9 @@ export function isDatetime(text: string): boolean {
   const parts = datetimePattern.exec(text);
   if (!parts) return false;
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  const most = month === 2 && !isLeap(year) ? 28 : (monthDays[month - 1] ?? 0);
-  return year > 0 && day >= 1 && day <= most;
+  return year > 0 && isCalendarDate(year, month, day);
 }
 
-const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 const fixValues = ["none", "2d", "3d", "dgps", "pps"];
 
 /** The texts that the schema of GPX 1.1 allows for an element (its simple types); elements not listed hold any text. */

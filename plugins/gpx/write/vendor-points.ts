@@ -82,7 +82,7 @@ export function collectPrefixes(lists: readonly PointList[], steps: VendorSteps)
 const isPlain = (value: unknown): value is string | number =>
   typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
 
-/** Returns the texts of a value, one for each occurrence of the element; null for a value that is no text or number. */
+/** Returns the texts of a value, one for each occurrence of the element; null for a value that is neither text nor a number. */
 function plainTexts(value: unknown): readonly (string | number)[] | null {
   if (isPlain(value)) return [value];
   return Array.isArray(value) && value.length > 0 && value.every(isPlain) ? value : null;

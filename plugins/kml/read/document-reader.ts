@@ -10,6 +10,7 @@ import { ElementCapture } from "./element-capture.js";
 import { ElementTextCollector } from "./element-text.js";
 import type { FeatureAction } from "./feature-actions.js";
 import type { FeatureReader } from "./feature-reader.js";
+import { isShape } from "./geometry-reader.js";
 import { SchemaReader } from "./schema-reader.js";
 import { StyleMapReader } from "./style-map-reader.js";
 import { StyleReader } from "./style-reader.js";
@@ -21,7 +22,7 @@ export interface DocumentReaderSettings {
   readonly containers: OpenContainer[];
   /** The namespace of the root element, which counts as KML's in this document. Undefined before the root. */
   readonly rootNamespace?: string | null | undefined;
-  readonly context: Pick<ReadContext, "reportNotice">;
+  readonly context: Pick<ReadContext, "reportLoss">;
 }
 
 /** The kind of element that is being read. */
@@ -338,6 +339,10 @@ export class DocumentReader {
       this.noteName = "";
       return null;
     }
+    if (isShape(code)) {
+      this.unknown();
+      return null;
+    }
     if (code !== 0) {
       if (this.isInContainer) settings.findings?.leftOut(xml.name.text);
       return null;
@@ -347,7 +352,7 @@ export class DocumentReader {
     return null;
   }
 
-  /** Reports an element in the place of a feature or folder that is not KML's. */
+  /** Reports an element in the place of a feature or folder that is neither: one that is not KML's, or a bare geometry. */
   private unknown(): void {
     const { findings } = this.settings;
     if (!findings) return;
@@ -473,7 +478,7 @@ export class DocumentReader {
       if (findings.link(this.href, this.noteName)) return "link";
     } else {
       const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
-      context.reportNotice(note, undefined, `${what} is not a feature on the map and was left out`);
+      context.reportLoss(note, undefined, `${what} is not a feature on the map and was left out`);
     }
     findings.noted();
     return null;

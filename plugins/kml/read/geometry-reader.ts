@@ -370,7 +370,7 @@ export class GeometryReader {
     const sloppy = "coordinates with other separators than the commas and blanks of KML were read all the same";
     notice("coordinates-repaired", sloppy, repairs.separatorRepairs);
     const surplus = "a position had more than three numbers, or a point more than one position; the first were used";
-    notice("extra-coordinates", surplus, repairs.surplus);
+    if (repairs.surplus > 0) context.reportLoss("extra-coordinates", undefined, surplus, repairs.surplus);
     repairs.separatorRepairs = 0;
     repairs.surplus = 0;
   }

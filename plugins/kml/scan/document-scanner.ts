@@ -124,7 +124,7 @@ export class DocumentScanner implements DocumentVisitor {
   private outer: readonly OpenContainer[] = [];
   /** The target and the name of the last link. */
   private target = { path: "", name: "" };
-  /** Elements in the place of features that are not KML's, with the number of occurrences. */
+  /** Elements in the place of features that are not features or folders, with the number of occurrences. */
   private readonly unknownElements = new Map<string, number>();
   /** Whether a NetworkLink, overlay or tour was left out with a notice. */
   private isNoted = false;
@@ -189,6 +189,7 @@ export class DocumentScanner implements DocumentVisitor {
       this.context.reportLoss("style-dropped", undefined, example, this.styles.dropped);
     }
     this.reportUnread();
+    this.reportResources();
     return this.plan();
   }
 
@@ -423,12 +424,12 @@ export class DocumentScanner implements DocumentVisitor {
       throw createError("input-not-understood", {
         source,
         format: "KML",
-        wanted: "no Placemark or overlay of KML's",
+        wanted: "no Placemark or overlay",
         found,
       });
     }
     const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
-    const example = `${found.slice(0, 5).join(", ")} beside the features: not elements of KML, left out`;
+    const example = `${found.slice(0, 5).join(", ")} beside the features: neither Placemarks, overlays nor folders, left out`;
     this.context.reportLoss("element-left-out", undefined, example, count);
   }
 
@@ -521,6 +522,15 @@ export class DocumentScanner implements DocumentVisitor {
     const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
     const example = `${source} is read as one dataset; it also contains ${listed}, which no link refers to; unpack it to read them`;
     this.context.reportNotice("zip-entries-ignored", undefined, example, unread.length);
+  }
+
+  /** Reports the images and other files of the archive, which descriptions and styles may refer to. */
+  private reportResources(): void {
+    const { otherPaths = [] } = this.settings.archive ?? {};
+    if (otherPaths.length === 0) return;
+    const listed = `${otherPaths.slice(0, 5).join(", ")}${otherPaths.length > 5 ? " …" : ""}`;
+    const example = `files of ${this.settings.source} that are no documents were left out, and references to them lead nowhere: ${listed}`;
+    this.context.reportLoss("resource-left-out", undefined, example, otherPaths.length);
   }
 
   schema(id: string, typed: string | null, name: string): void {

@@ -1,5 +1,6 @@
 import { type GeometryColumn, Kind, positionRange } from "../../../src/model/index.js";
 import type { WriteContext } from "../../../src/plugin/index.js";
+import { reportCoordinateLosses, reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import type { RowWriter } from "./row-writer.js";
 import type { TableDesign } from "./table-design.js";
@@ -42,16 +43,8 @@ export class GeometryEncoder {
   }
 
   reportLosses(): void {
-    const { wkb, context, notFinite } = this;
-    const { missingZ, missingM } = wkb;
-    if (missingZ > 0)
-      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0)
-      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
-    if (notFinite > 0)
-      context.reportLoss("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
-    wkb.missingZ = 0;
-    wkb.missingM = 0;
+    reportMissingCoordinates(this.wkb, this.context);
+    reportCoordinateLosses({ notFinite: this.notFinite }, this.context);
     this.notFinite = 0;
   }
 }

@@ -59,7 +59,7 @@ export class CellDecoder {
     if (undecodable.count > 0) {
       this.issues.set("text-undecodable", {
         count: undecodable.count,
-        example: `"${undecodable.example}" is no text in the table's encoding; name the right one with --in encoding=NAME`,
+        example: `"${undecodable.example}" is not text in the table's encoding; name the right one with --in encoding=NAME`,
       });
     }
     const taken = [...this.issues].map(([code, trouble]) => ({ code, ...trouble }));
@@ -86,7 +86,7 @@ export class CellDecoder {
   }
 
   private unreadable(rows: TableRows, from: number, to: number): void {
-    this.note("number-unreadable", () => `"${cellText(rows.bytes, from, to)}" is no number and became null`);
+    this.note("number-unreadable", () => `"${cellText(rows.bytes, from, to)}" is not a number and became null`);
   }
 
   private doubles(field: TableField, rows: TableRows): Column {
@@ -232,7 +232,7 @@ export class CellDecoder {
       : text.replace(/^(\d{4})[/.](\d{2})[/.](\d{2})$/, "$1-$2-$3");
     if (/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(iso)) builder.push(iso);
     else {
-      this.note("date-unreadable", () => `"${text}" is no date and became null`);
+      this.note("date-unreadable", () => `"${text}" is not a date and became null`);
       builder.pushNull();
     }
   }
@@ -274,7 +274,7 @@ export class CellDecoder {
       if (starts[i]! < 0 || this.isNull(field, rows, starts[i]!)) continue;
       const value = read(bytes, starts[i]! + offset);
       if (!Number.isFinite(value)) {
-        this.note("number-unreadable", () => `${value} is no number and became null`);
+        this.note("number-unreadable", () => `${value} is not a number and became null`);
         continue;
       }
       presence[i] = Presence.value;

@@ -9,7 +9,7 @@ interface CodePage {
 
 /**
  * Language bytes of dBASE, FoxPro and ESRI, and the code pages they stand for. 0x57 is left out: ESRI writes it for
- * "ANSI", whatever the code page of the machine was, UTF-8 included.
+ * "ANSI", regardless of the code page of the machine, UTF-8 included.
  */
 export const codePages: readonly CodePage[] = [
   { encoding: "utf-8", languages: [], words: ["65001", "utf8", "utf8mb4", "unicode"] },

@@ -149,7 +149,7 @@ export class RowEncoder {
     losses: BatchLosses,
   ): void {
     const text = () => decodeUtf8(bytes, from, to);
-    losses.add("date-out-of-range", name, () => `"${text()}" is no date from 0000 to 9999 and became null`);
+    losses.add("date-out-of-range", name, () => `"${text()}" is not a date from 0000 to 9999 and became null`);
   }
 
   private texts(

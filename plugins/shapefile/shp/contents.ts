@@ -56,7 +56,7 @@ async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContent
     if (last && indexed && at + recordHeaderBytes + length !== bytes.length && bytes.length === to - from) return null;
     contents.numbers[i] = bytes.readInt32BE(at);
     contents.starts[i] = at + recordHeaderBytes;
-    // The last record of a run ends with the run, whatever its own length.
+    // The last record of a run ends with the run, regardless of its own length.
     contents.ends[i] = last ? bytes.length : at + recordHeaderBytes + length;
     contents.offsets[i] = from + at;
     if (last && at + recordHeaderBytes + length > bytes.length && from + bytes.length >= shp.size)
@@ -81,22 +81,22 @@ async function readIndexed(split: ShapeSplit, shp: SourceFile, shx: SourceFile):
     if (to > shp.size) contents.beyond.add(row);
   }
   wanted.sort((a, b) => a.from - b.from);
-  const pieces: Buffer[] = [];
+  const blocks: Buffer[] = [];
   let size = 0;
   for (let i = 0; i < wanted.length; ) {
     const from = wanted[i]!.from;
     let to = wanted[i]!.to;
     let next = i + 1;
     for (; next < wanted.length && wanted[next]!.from <= to + maxGapBytes; next++) to = Math.max(to, wanted[next]!.to);
-    const piece = await shp.read(from, to - from);
+    const block = await shp.read(from, to - from);
     for (; i < next; i++) {
       const { row, from: start, to: end } = wanted[i]!;
       contents.starts[row] = size + start - from + recordHeaderBytes;
       contents.ends[row] = size + end - from;
-      if (start + recordHeaderBytes <= from + piece.length) contents.numbers[row] = piece.readInt32BE(start - from);
+      if (start + recordHeaderBytes <= from + block.length) contents.numbers[row] = block.readInt32BE(start - from);
     }
-    pieces.push(piece);
-    size += piece.length;
+    blocks.push(block);
+    size += block.length;
   }
-  return { ...contents, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) };
+  return { ...contents, bytes: blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks) };
 }

@@ -36,7 +36,7 @@ export class ShapeLayout {
     this.type = type;
     this.used = 4;
     if (plain === ShapeType.null) return null;
-    if (plain < 0) return `${type} is no shape type`;
+    if (plain < 0) return `${type} is not a shape type`;
     const hasZ = (type > 10 && type < 20) || plain === ShapeType.multipatch;
     const hasM = hasZ || type > 20;
     if (plain === ShapeType.point) {

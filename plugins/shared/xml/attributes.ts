@@ -162,14 +162,14 @@ export class XmlAttributes {
     return text;
   }
 
-  /** The value of the attribute at `index` as a number; NaN where it is no number. */
+  /** The value of the attribute at `index` as a number; NaN where it is not a number. */
   number(index: number): number {
     const number = parseNumber(this.window.bytes, this.from[index]!, this.to[index]!);
     return Number.isNaN(number) ? parseXmlNumber(this.value(index)) : number;
   }
 }
 
-/** Parses a number with white space around it; NaN where it is no number. */
+/** Parses a number with white space around it; NaN where it is not a number. */
 function parseXmlNumber(text: string): number {
   const bytes = Buffer.from(text.trim());
   return parseNumber(bytes, 0, bytes.length);

@@ -13,6 +13,9 @@ export const quotation = 34;
 export const apostrophe = 39;
 export const closingBracket = 93;
 
+/** Control characters that XML does not allow (section 2.2), for a character class of a regular expression. */
+export const forbiddenControls = "\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f";
+
 /** White space, by section 2.3. */
 export const isSpace = (byte: number): boolean =>
   byte === 32 || byte === lineFeed || byte === 9 || byte === carriageReturn;

@@ -24,7 +24,7 @@ function predefinedReferenceLength(bytes: Buffer, at: number, end: number): numb
 }
 
 /**
- * Collects the text of elements from its pieces, as UTF-8: of one element at a time (`clear`, then the reader's
+ * Collects the text of elements from its tokens, as UTF-8: of one element at a time (`clear`, then the reader's
  * `collect`), or of several that are kept one after another until they are used (`begin` before each).
  */
 export class XmlContentBuffer {

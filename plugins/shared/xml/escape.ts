@@ -1,4 +1,5 @@
 import type { TextBuffer } from "../text/text-buffer.js";
+import { forbiddenControls } from "./bytes.js";
 
 const plainClass = 0;
 const referenceClass = 1;
@@ -57,8 +58,7 @@ export function writeXmlText(out: TextBuffer, bytes: Uint8Array, from: number, t
 const isNoncharacter = (bytes: Uint8Array, at: number): boolean =>
   bytes[at + 1] === 0xbf && (bytes[at + 2] === 0xbe || bytes[at + 2] === 0xbf);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
-const forbiddenCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+const forbiddenCharacters = new RegExp(`[${forbiddenControls}\\ufffe\\uffff]`, "g");
 const attributeReferences: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

@@ -59,24 +59,24 @@ class ReadBuffer {
   }
 
   /** Returns the bytes that were read, after `rest`. */
-  behind(rest: Buffer, piece: Buffer): Buffer {
-    if (rest.length > headroomBytes) return Buffer.concat([rest, piece]);
+  appendTo(rest: Buffer, block: Buffer): Buffer {
+    if (rest.length > headroomBytes) return Buffer.concat([rest, block]);
     rest.copy(this.bytes, headroomBytes - rest.length);
-    return this.bytes.subarray(headroomBytes - rest.length, headroomBytes + piece.length);
+    return this.bytes.subarray(headroomBytes - rest.length, headroomBytes + block.length);
   }
 }
 
 /**
- * The bytes of a file from `from` to `to` as UTF-8, in pieces. The next piece is read while the caller parses the last.
+ * The bytes of a file from `from` to `to` as UTF-8, in blocks. The next block is read while the caller parses the last.
  * For other encodings, positions in the UTF-8 are mapped back to positions in the file.
  */
 export class XmlInput {
   private position: number;
   private readonly decode: Decode | null;
   private readonly unit: number;
-  private pieceSize: number;
-  /** One holds the current piece, the other receives the next. */
-  private rooms: readonly [ReadBuffer, ReadBuffer] | null = null;
+  private blockSize: number;
+  /** One holds the current block, the other receives the next. */
+  private buffers: readonly [ReadBuffer, ReadBuffer] | null = null;
   private next: Promise<Buffer> | null = null;
 
   constructor(
@@ -86,13 +86,13 @@ export class XmlInput {
     private readonly range: {
       readonly from: number;
       readonly to: number;
-      readonly pieceSize: number;
+      readonly blockSize: number;
       /** All bytes, where they have been read already. */
       readonly fetched: Buffer | null;
     },
   ) {
     this.position = range.from;
-    this.pieceSize = Math.min(firstChunkBytes, range.pieceSize);
+    this.blockSize = Math.min(firstChunkBytes, range.blockSize);
     this.decode = encoding === "utf-8" ? null : decoder(encoding);
     this.unit = encoding.startsWith("utf-16") ? 2 : 1;
   }
@@ -101,7 +101,7 @@ export class XmlInput {
     return this.position >= this.range.to;
   }
 
-  /** Returns `rest` followed by the next piece, in a buffer that is valid until the next call. */
+  /** Returns `rest` followed by the next block, in a buffer that is valid until the next call. */
   async after(rest: Buffer): Promise<Buffer> {
     if (this.ended) return rest;
     const { fetched, to } = this.range;
@@ -110,12 +110,12 @@ export class XmlInput {
       return fetched;
     }
     if (this.decode) return this.decoded(rest, this.decode);
-    const piece = await (this.next ?? this.read());
+    const block = await (this.next ?? this.read());
     this.next = null;
-    this.passed(piece);
-    const [room, other] = this.rooms!;
-    this.rooms = [other, room];
-    const window = room.behind(rest, piece);
+    this.passed(block);
+    const [buffer, other] = this.buffers!;
+    this.buffers = [other, buffer];
+    const window = buffer.appendTo(rest, block);
     if (!this.ended) {
       this.next = this.read();
       // The caller may never request it.
@@ -125,19 +125,19 @@ export class XmlInput {
   }
 
   private read(): Promise<Buffer> {
-    const { from, to, pieceSize } = this.range;
-    const size = Math.min(pieceSize, to - from);
-    this.rooms ??= [new ReadBuffer(size), new ReadBuffer(size)];
-    return this.rooms[0].read(this.file, this.position, this.wanted);
+    const { from, to, blockSize } = this.range;
+    const size = Math.min(blockSize, to - from);
+    this.buffers ??= [new ReadBuffer(size), new ReadBuffer(size)];
+    return this.buffers[0].read(this.file, this.position, this.wanted);
   }
 
   private get wanted(): number {
-    return Math.min(this.pieceSize, this.range.to - this.position);
+    return Math.min(this.blockSize, this.range.to - this.position);
   }
 
   private passed(bytes: Buffer): void {
     this.position = bytes.length === 0 ? this.range.to : this.position + bytes.length;
-    this.pieceSize = this.range.pieceSize;
+    this.blockSize = this.range.blockSize;
   }
 
   private async decoded(rest: Buffer, decode: Decode): Promise<Buffer> {
@@ -156,7 +156,7 @@ export class XmlInput {
   }
 }
 
-/** Returns the last position where a piece can be cut without cutting a character. */
+/** Returns the last position where a block can be cut without cutting a character. */
 function findCharacterBoundary(bytes: Buffer, encoding: string): number {
   if (encoding.startsWith("utf-16")) {
     const even = bytes.length & ~1;

@@ -122,7 +122,7 @@ function findValueEnd(words: DataView, bytes: Uint8Array, from: number, end: num
 const areNumberBytes = (four: number): boolean =>
   ((four + 0x58585858) & ~(four + 0x44444444) & ~four & highBits) === highBits;
 
-/** Parses the value at `from` into `numbers[at]`. @returns the end of the value, or −1 where it is no number */
+/** Parses the value at `from` into `numbers[at]`. @returns the end of the value, or −1 where it is not a number */
 function parseQuotedNumber(
   words: DataView,
   bytes: Uint8Array,

@@ -20,7 +20,7 @@
  *
  * - After `open`: `name`, `depth` (1 for the root), `attributes`, `namespace()`. After `close`: `name` and `depth` of the
  *   element that ends; an empty element gives `open` and `close`. After `text`: `textFrom`, `textTo` in `bytes`, raw. One
- *   element's text may come in several tokens. White space between tags is no token.
+ *   element's text may come in several tokens. White space between tags is not a token.
  * - The reader detects the encoding. `collect` and `attributes` resolve declared and predefined entities, character
  *   references and CDATA. Of a document type, only short internal entities are read.
  * - Prefixes need not be declared: `name.local` and `name.prefix` are set in any case.

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ReadContext } from "../../../src/plugin/format.js";
+import { forbiddenControls } from "./bytes.js";
 import { EntityError, XmlEntities } from "./entities.js";
 import type { XmlWindow } from "./window.js";
 
@@ -12,8 +13,7 @@ const repairMessages = {
 } as const;
 type XmlRepair = keyof typeof repairMessages;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
-const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const controls = new RegExp(`[${forbiddenControls}]`, "g");
 
 /** Resolves references, and repairs flaws that leave the meaning clear. */
 export class XmlReferenceResolver {
@@ -22,7 +22,7 @@ export class XmlReferenceResolver {
 
   constructor(
     private readonly window: XmlWindow,
-    private readonly context: Pick<ReadContext, "reportNotice">,
+    private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">,
   ) {}
 
   /** Reads the entities of a document type. */
@@ -77,7 +77,9 @@ export class XmlReferenceResolver {
   /** Reports the repairs since the last call. */
   report(): void {
     for (const [code, { count, byte }] of this.flaws) {
-      this.context.reportNotice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);
+      const example = `${repairMessages[code]}, first near byte ${byte}`;
+      if (code === "invalid-utf8") this.context.reportLoss(code, undefined, example, count);
+      else this.context.reportNotice(code, undefined, example, count);
     }
     this.flaws.clear();
   }

@@ -16,7 +16,7 @@ export interface XmlPosition {
 export interface XmlReaderSettings {
   /** The name of the source, for messages. */
   readonly source: string;
-  readonly context: Pick<ReadContext, "getTextDecoder" | "reportNotice" | "signal" | "skipErrors">;
+  readonly context: Pick<ReadContext, "getTextDecoder" | "reportLoss" | "reportNotice" | "signal" | "skipErrors">;
   readonly vocabulary: XmlVocabulary;
   /** Where to begin; by default at the beginning of the file, where the encoding is detected. */
   readonly start?: XmlPosition;
@@ -30,10 +30,10 @@ export interface XmlReaderSettings {
   /** Whether elements open at `start` may end before `to`, and `to` may be before any tag. */
   readonly leaves?: boolean;
   /** Bytes per read; 1 MiB by default. */
-  readonly pieceSize?: number;
+  readonly blockSize?: number;
   /** False: read every record tag by tag, without templates. */
   readonly templates?: boolean;
 }
 
 /** Settings that do not depend on the document. */
-export type XmlReaderTuning = Pick<XmlReaderSettings, "pieceSize" | "templates">;
+export type XmlReaderTuning = Pick<XmlReaderSettings, "blockSize" | "templates">;

@@ -1,4 +1,4 @@
-import { cdataEnd, cdataOpening, closingBracket, lessThan, startsWithBytes } from "./bytes.js";
+import { cdataEnd, cdataOpening, closingBracket, forbiddenControls, lessThan, startsWithBytes } from "./bytes.js";
 import { type TemplateRun, type TemplateSlot, toComparisonWords } from "./template-run.js";
 
 /** Limits for one record, and for the template as a whole. */
@@ -15,8 +15,7 @@ const samplingInterval = 64;
 const slotMark = "\0";
 const cdataOpeningText = cdataOpening.toString();
 /** Markup whose meaning is not in its bytes alone: references, comments, instructions, namespace declarations. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
-const unsupportedMarkup = /[&\u0000-\u0008\u000b\u000c\u000e-\u001f]|<[!?]|\bxmlns\b/;
+const unsupportedMarkup = new RegExp(`[&${forbiddenControls}]|<[!?]|\\bxmlns\\b`);
 
 interface RecordedStep<Action> {
   readonly action: Action;

@@ -14,11 +14,11 @@ import type { XmlWindow } from "./window.js";
 
 /** Up to this length, a text is scanned byte by byte; for longer texts, `indexOf` is faster. */
 const maxLoopBytes = 64;
-/** A text longer than the window is split into pieces of at least this size. */
+/** A text longer than the window is split into tokens of at least this size. */
 const minChunkBytes = 1 << 16;
 const semicolonByte = 59;
 
-/** The range of a text between tags, of a CDATA section, or of a piece of either. */
+/** The range of a text between tags, of a CDATA section, or of a part of either. */
 export class XmlTextToken {
   from = 0;
   to = 0;
@@ -89,7 +89,7 @@ export class XmlTextToken {
     return bytes[end - 1] === carriageReturn ? end - 1 : end;
   }
 
-  /** Reads the rest of a CDATA section, or a piece of it. @returns false where that needs more of the file */
+  /** Reads the rest of a CDATA section, or a part of it. @returns false where that needs more of the file */
   readCdata(): boolean {
     const { window } = this;
     const { bytes, at, end } = window;

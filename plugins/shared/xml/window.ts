@@ -15,7 +15,7 @@ export interface XmlWindowSettings {
   /** The bytes between the two, in UTF-8, where they have been read already. */
   readonly fetched?: Buffer | undefined;
   /** Bytes per read; 1 MiB by default. */
-  readonly pieceSize?: number;
+  readonly blockSize?: number;
 }
 
 /** The part of a document in memory, as UTF-8, with its position in the file. Each `fill` moves it forward. */
@@ -73,7 +73,7 @@ export class XmlWindow {
     }
     try {
       const decoder = (name: string) => context.getTextDecoder(name);
-      const range = { from, to: to ?? this.file.size, pieceSize: this.settings.pieceSize ?? 1 << 20, fetched };
+      const range = { from, to: to ?? this.file.size, blockSize: this.settings.blockSize ?? 1 << 20, fetched };
       this.input = new XmlInput(this.file, this.encoding, decoder, range);
     } catch (error) {
       const reason = `its declared encoding "${this.encoding}" is unknown`;
@@ -126,10 +126,10 @@ export class XmlWindow {
   private async lineOf(byte: number): Promise<number> {
     let line = 1;
     for (let from = 0; from < byte; ) {
-      const piece = await this.file.read(from, Math.min(1 << 20, byte - from));
-      if (piece.length === 0) break;
-      for (let i = piece.indexOf(10); i >= 0; i = piece.indexOf(10, i + 1)) line++;
-      from += piece.length;
+      const block = await this.file.read(from, Math.min(1 << 20, byte - from));
+      if (block.length === 0) break;
+      for (let i = block.indexOf(10); i >= 0; i = block.indexOf(10, i + 1)) line++;
+      from += block.length;
     }
     return line;
   }

@@ -1,6 +1,7 @@
 /** `geoferry admin`: manages accounts, maps and credentials of a service, also while it runs. */
 import type { Admin } from "../../service/admin.js";
 import type { Command } from "../command.js";
+import { takes } from "../options/flag.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
 import { describeMap, printNotice, printResult } from "../output/print.js";
 import { readPassword } from "../password.js";
@@ -52,25 +53,23 @@ async function withAdmin(
 const toIsoTime = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
 const owner = {
-  type: "string",
-  requiresArg: true,
+  ...takes("EMAIL"),
   describe: "Email of the owner's account",
   demandOption: true,
 } as const;
 const ownerFilter = {
-  type: "string",
-  requiresArg: true,
+  ...takes("EMAIL"),
   describe: "List only entries of the account with this email",
 } as const;
 const email = { type: "string", accepts: [], describe: "EMAIL of the account", demandOption: true } as const;
 
 const userAdd: Command<UserAddArguments> = {
   usage: "admin user add <email>",
-  summary: "Add an account; its password is read from stdin",
+  summary: "Add an account, with the password from stdin",
   positionals: { email },
   options: {
     ...storeOptions,
-    name: { type: "string", requiresArg: true, accepts: [], describe: "Display name that other accounts see" },
+    name: { ...takes("NAME"), accepts: [], describe: "Display name that other accounts see" },
   },
   examples: [["admin user add ada@example.org --data maps < password.txt", "read the password from a file"]],
   async run(args) {
@@ -92,7 +91,7 @@ const userList: Command<StoreArguments> = {
   summary: "List the accounts",
   positionals: {},
   options: storeOptions,
-  examples: [["admin user list --data maps", "one account per line"]],
+  examples: [["admin user list --data maps", "list one account per line"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { id, email, name, created } of await admin.accounts()) {
@@ -108,10 +107,10 @@ const userList: Command<StoreArguments> = {
 
 const userSetPassword: Command<UserArguments> = {
   usage: "admin user set-password <email>",
-  summary: "Set the password of an account, read from stdin, and end all its sessions",
+  summary: "Set the password of an account to the one from stdin, and end all its sessions",
   positionals: { email },
   options: storeOptions,
-  examples: [["admin user set-password ada@example.org --data maps", "prompts on a terminal"]],
+  examples: [["admin user set-password ada@example.org --data maps", "prompt for the password on a terminal"]],
   async run(args) {
     const password = await readPassword();
     return withAdmin(args, async (admin) => {
@@ -128,17 +127,16 @@ const userSetName: Command<UserSetNameArguments> = {
   options: {
     ...storeOptions,
     name: {
-      type: "string",
-      requiresArg: true,
+      ...takes("NAME"),
       accepts: [],
-      describe: 'The display name; "" removes it',
+      describe: 'Display name; "" removes it',
       demandOption: true,
     },
   },
   examples: [
     [
       'admin user set-name ada@example.org --name "Ada, Parks" --data maps',
-      "other accounts see the name instead of the email",
+      "show other accounts the name instead of the email",
     ],
   ],
   run: (args) =>
@@ -160,7 +158,7 @@ const mapAdd: Command<MapAddArguments> = {
     owner,
     public: { type: "boolean", describe: "Let every account read the map; by default only its owner can" },
   },
-  examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'prints {"id":"…"}']],
+  examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'print {"id":"…"}']],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const id = await admin.addMap(args.name, args.owner, !(args.public ?? false));
@@ -198,7 +196,7 @@ const mapRemove: Command<MapRemoveArguments> = {
   positionals: { id: { type: "string", accepts: [], describe: "ID of the map", demandOption: true } },
   options: {
     ...storeOptions,
-    "with-features": { type: "boolean", describe: "Remove the map even if it has features; they are lost" },
+    "with-features": { type: "boolean", describe: "Remove the map even if it has features, and delete them" },
   },
   examples: [["admin map remove 0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60 --data maps", "remove an empty map"]],
   run: (args) =>
@@ -217,14 +215,13 @@ const credentialAdd: Command<CredentialAddArguments> = {
     ...storeOptions,
     owner,
     name: {
-      type: "string",
-      requiresArg: true,
-      describe: "Label, such as what the credential is for",
+      ...takes("NAME"),
+      describe: "Label, such as the purpose of the credential",
       defaultDescription: "geoferry admin",
     },
   },
   examples: [
-    ["admin credential add --owner ada@example.org --data maps --json", 'prints {"client_id":"…","client_secret":"…"}'],
+    ["admin credential add --owner ada@example.org --data maps --json", 'print {"client_id":"…","client_secret":"…"}'],
   ],
   run: (args) =>
     withAdmin(args, async (admin) => {
@@ -240,7 +237,7 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
   summary: "List the credentials, without their secrets",
   positionals: {},
   options: { ...storeOptions, owner: ownerFilter },
-  examples: [["admin credential list --data maps", "newest first"]],
+  examples: [["admin credential list --data maps", "list the newest first"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { clientId, name, email, created, lastUsed, revoked } of await admin.credentials(args.owner ?? null)) {
@@ -260,7 +257,7 @@ const credentialRevoke: Command<CredentialRevokeArguments> = {
   summary: "Revoke a credential and its access tokens",
   positionals: { client: { type: "string", accepts: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
-  examples: [["admin credential revoke gfc_jx1f0… --data maps", "takes effect at once"]],
+  examples: [["admin credential revoke gfc_jx1f0… --data maps", "revoke it with immediate effect"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const revoked = await admin.revokeCredential(args.client);

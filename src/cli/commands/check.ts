@@ -111,9 +111,9 @@ export const checkCommand: Command<CheckArguments> = {
     },
   },
   examples: [
-    ["check parcels.shp", "are all geometries valid, and where they should be?"],
-    ["check 'in/*.geojson' --json", "every problem as a record"],
-    ["check parcels.csv --map 7c0e6a52-…", "do they lie where the map has its features?"],
+    ["check parcels.shp", "find invalid geometries and implausible coordinates"],
+    ["check 'in/*.geojson' --json", "print every problem as a record"],
+    ["check parcels.csv --map 7c0e6a52-…", "compare their location with that of the map's features"],
   ],
   async run(args) {
     const held = args.map === undefined ? {} : { held: await readMapToCompare(args.map, args) };

@@ -13,8 +13,8 @@ import {
   text,
 } from "../options/source-options.js";
 import { unprotect } from "../parse/arguments.js";
+import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
-import { runConversion } from "../run/run-conversion.js";
 
 export interface ConvertArguments extends SourceArguments, OutputArguments, MapInputArguments {
   readonly paths: readonly string[];
@@ -65,7 +65,7 @@ export const convertCommand: Command<ConvertArguments> = {
       ...text,
       group: "Output:",
       accepts: ["error", "number"],
-      describe: "When several inputs would get the same output name: error, or number all but the first",
+      describe: "Action if several inputs would get the same output name: error, or number all but the first",
       defaultDescription: "error",
     },
     workers: readingOptions.workers,
@@ -79,6 +79,6 @@ export const convertCommand: Command<ConvertArguments> = {
     ["convert data.geojson - --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {
-    return runConversion(parseConvertRequest(args), args);
+    return convertAndReport(parseConvertRequest(args), args);
   },
 };

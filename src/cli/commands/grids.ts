@@ -4,6 +4,7 @@ import type { Area, PublishedGrid } from "../../crs/grids/index.js";
 import { createError } from "../../errors.js";
 import type { Command, CommonArguments, Flag } from "../command.js";
 import { openHost } from "../host.js";
+import { takes } from "../options/flag.js";
 import { endpointOption, type GridArguments, gridSearchFolders, resolveGrids } from "../options/grid-options.js";
 import { networkOptions } from "../options/network-options.js";
 import { outputOptions } from "../options/output-options.js";
@@ -30,16 +31,17 @@ interface GetArguments extends InputArguments, GridArguments {
   readonly names?: readonly string[];
 }
 
-const inputOptions = {
-  for: {
-    type: "string",
-    requiresArg: true,
-    accepts: "path",
-    describe: "List the grids a conversion of this input would use",
-  },
-  "source-crs": readingOptions["source-crs"],
-  "target-crs": outputOptions["target-crs"],
-} as const satisfies Readonly<Record<string, Flag>>;
+/** @param verb what the command does with the grids */
+const inputOptions = (verb: "List" | "Download") =>
+  ({
+    for: {
+      ...takes("INPUT"),
+      accepts: "path",
+      describe: `${verb} the grids that a conversion of this input would use`,
+    },
+    "source-crs": readingOptions["source-crs"],
+    "target-crs": outputOptions["target-crs"],
+  }) as const satisfies Readonly<Record<string, Flag>>;
 
 /**
  * The grids that a conversion of `--for` would use; null without `--for`. Reports missing grids of each layer.
@@ -91,18 +93,17 @@ const toRecord = (grid: PublishedGrid, installed: string | null) => ({ type: "gr
 
 const listCommand: Command<ListArguments> = {
   usage: "grids list [words..]",
-  summary: "List the shift grids published by PROJ and which are on this machine",
+  summary: "List the shift grids published by PROJ, with the paths of those on this machine",
   positionals: {
     words: { type: "string", array: true, accepts: [], describe: "WORDS... that must all occur in the description" },
   },
   options: {
     bbox: {
-      type: "string",
-      requiresArg: true,
+      ...takes("BOX"),
       describe: "List only grids that intersect a box: west,south,east,north in degrees",
     },
     installed: { type: "boolean", describe: "List only grids on this machine" },
-    ...inputOptions,
+    ...inputOptions("List"),
   },
   examples: [
     ["grids list NAD27", "list all grids from or to NAD27"],
@@ -135,7 +136,7 @@ const whereCommand: Command<CommonArguments> = {
   summary: "Show the folders searched for shift grids, in order, and the grids in them",
   positionals: {},
   options: {},
-  examples: [["grids where", "the folders searched after those of --grid"]],
+  examples: [["grids where", "show the folders searched after those of --grid"]],
   async run(args) {
     const { listGridFiles } = await import("../../pipeline/grids/grid-store.js");
     for (const { path, reason } of gridSearchFolders(process.env)) {
@@ -154,7 +155,7 @@ const whereCommand: Command<CommonArguments> = {
 
 const getCommand: Command<GetArguments> = {
   usage: "grids get [names..]",
-  summary: "Download shift grids published by PROJ into the cache used by all reprojections",
+  summary: "Download shift grids published by PROJ into the cache that all reprojections use",
   positionals: {
     names: {
       type: "string",
@@ -163,7 +164,7 @@ const getCommand: Command<GetArguments> = {
       describe: "NAMES... of grids, as listed by geoferry grids list",
     },
   },
-  options: { ...inputOptions, ...endpointOption, ...networkOptions },
+  options: { ...inputOptions("Download"), ...endpointOption, ...networkOptions },
   examples: [
     ["grids get ca_nrc_ntv2_0.tif", "download the grid of Canada for NAD27"],
     ["grids get --for wells.shp --target-crs EPSG:26917", "download the grids that a conversion would use"],

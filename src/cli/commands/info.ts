@@ -29,14 +29,14 @@ export interface InfoArguments extends MapInputArguments, GridArguments {
 }
 
 export const inspectOptions = {
-  from: { ...readingOptions.from, describe: "Format of the input" },
+  from: readingOptions.from,
   layer: readingOptions.layer,
-  in: { ...readingOptions.in, describe: "Reader option: key=value" },
-  "source-crs": { ...readingOptions["source-crs"], describe: "Coordinate reference system of the input" },
+  in: readingOptions.in,
+  "source-crs": readingOptions["source-crs"],
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
   "standard-grids": readingOptions["standard-grids"],
-  "skip-errors": { ...readingOptions["skip-errors"], describe: "Skip corrupt parts of the input" },
+  "skip-errors": readingOptions["skip-errors"],
   workers: readingOptions.workers,
   ...mapInputOptions,
 } as const;
@@ -138,7 +138,7 @@ export const infoCommand: Command<InfoArguments> = {
   usage: "info <inputs..>",
   summary: "Show the layers of INPUT: fields, coordinate reference system, count, extent and warnings",
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
-  options: inspectOptions,
+  options: { ...inspectOptions, accuracy: { ...inspectOptions.accuracy, defaultDescription: "100" } },
   examples: [
     ["info roads.shp", "show the contents of a Shapefile"],
     ["info data.zip --json", "print JSON records"],

@@ -2,6 +2,7 @@
 import { createError } from "../../errors.js";
 import type { Connection } from "../../remote/connection/connection.js";
 import type { Command, CommonArguments } from "../command.js";
+import { takes } from "../options/flag.js";
 import { networkOptions, networkSettings } from "../options/network-options.js";
 import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../options/service-options.js";
 import { text } from "../options/source-options.js";
@@ -20,15 +21,15 @@ interface LoginArguments extends CommonArguments, TrafficArguments {
 
 export const loginCommand: Command<LoginArguments> = {
   usage: "login [url]",
-  summary: "Save the address and credentials of a service; the client secret is read from stdin",
+  summary: "Save the address and credentials of a service, with the client secret from stdin",
   positionals: {
     url: { type: "string", accepts: [], describe: "URL of the service; default: the profile's" },
   },
   options: {
-    "client-id": { ...text, describe: "Client id, from the service's profile page" },
-    profile: { ...text, accepts: "profile", describe: "Profile name", defaultDescription: "default" },
-    "api-path": { ...text, describe: "Path of the API below URL", defaultDescription: "/api/v1" },
-    "token-path": { ...text, describe: "Path of the token endpoint below URL", defaultDescription: "/token" },
+    "client-id": { ...takes("ID"), describe: "Client id, from the service's profile page" },
+    profile: { ...text, accepts: "profile", describe: "Name of the profile", defaultDescription: "default" },
+    "api-path": { ...takes("PATH"), describe: "Path of the API below URL", defaultDescription: "/api/v1" },
+    "token-path": { ...takes("PATH"), describe: "Path of the token endpoint below URL", defaultDescription: "/token" },
     "insecure-http": insecureHttp,
     ...trafficOptions,
     ...networkOptions,

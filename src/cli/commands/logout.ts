@@ -15,7 +15,7 @@ export const logoutCommand: Command<LogoutArguments> = {
       type: "string",
       requiresArg: true,
       accepts: "profile",
-      describe: "Profile name",
+      describe: "Name of the profile",
       defaultDescription: "default",
     },
   },

@@ -10,7 +10,7 @@ export const mapsCommand: Command<ServiceArguments> = {
   summary: "List the maps of the account, if the service supports it",
   positionals: {},
   options: { ...serviceOptions, ...networkOptions },
-  examples: [["maps --json", "one record per line"]],
+  examples: [["maps --json", "print one record per line"]],
   async run(args) {
     const service = await serviceFrom(args);
     const maps = await service.maps();

@@ -33,7 +33,7 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
     ...sendingOptions,
   }),
   examples: [
-    ["plan places.gpkg --map 7c0… --mode full -o places.plan", "then: geoferry apply places.plan"],
+    ["plan places.gpkg --map 7c0… --mode full -o places.plan", "save the plan; geoferry apply places.plan applies it"],
     ["plan places.gpkg --map 7c0… --html places.html", "show the map before and after"],
   ],
   async run(args) {

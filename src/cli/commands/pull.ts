@@ -11,8 +11,8 @@ import {
 } from "../options/source-options.js";
 import { mapIdOf, mapOption } from "../options/sync-options.js";
 import { unprotect } from "../parse/arguments.js";
+import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
-import { runConversion } from "../run/run-conversion.js";
 
 export interface PullArguments extends SourceArguments, OutputArguments, MapInputArguments {
   readonly output: string;
@@ -37,8 +37,9 @@ export const pullCommand: Command<PullArguments> = {
     to: outputOptions.to,
     layer: {
       ...readingOptions.layer,
+      placeholder: "KIND",
       accepts: ["point", "line", "polygon", "collection", "none"],
-      describe: "Keep only features with these geometries: point,line,polygon,collection,none",
+      describe: "Read only features with these geometries: point,line,polygon,collection,none",
     },
     "layer-name": outputOptions["layer-name"],
     "target-crs": outputOptions["target-crs"],
@@ -53,7 +54,7 @@ export const pullCommand: Command<PullArguments> = {
     strict: outputOptions.strict,
     ...existingOptions,
     workers: readingOptions.workers,
-    "max-input": { ...readingOptions["max-input"], describe: "Maximum size of the map's features, in bytes" },
+    "max-input": { ...readingOptions["max-input"], describe: "Maximum size of the map's features" },
     ...mapInputOptions,
   },
   examples: [
@@ -62,6 +63,6 @@ export const pullCommand: Command<PullArguments> = {
     ["pull - --map 7c0e6a52-… --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {
-    return runConversion(parsePullRequest(args), args);
+    return convertAndReport(parsePullRequest(args), args);
   },
 };

@@ -31,7 +31,12 @@ export const restoreCommand: Command<RestoreArguments> = {
     backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, isPath: true },
   },
   options: onMap({
-    map: { ...text, describe: "Id or name of the map", defaultDescription: "the map of the backup" },
+    map: {
+      ...text,
+      accepts: "map",
+      describe: "Id of the map, or its name if unique",
+      defaultDescription: "the map of the backup",
+    },
     ...refusedOption("BACKUP"),
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],

@@ -1,9 +1,9 @@
 import type { Command, CommonArguments } from "../command.js";
-import { grouped } from "../options/flag.js";
+import { grouped, takes } from "../options/flag.js";
 import { type MetricsArguments, metricsOptions } from "../options/metrics-options.js";
 import { type QueueArguments, queueOptions } from "../options/queue-options.js";
 import type { ServiceArguments } from "../options/service-options.js";
-import { file, flag, several, text } from "../options/source-options.js";
+import { file, flag, several } from "../options/source-options.js";
 import { onMap } from "../options/sync-options.js";
 
 export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments, MetricsArguments {
@@ -22,16 +22,20 @@ export interface JobArguments extends ServiceArguments, CommonArguments, QueueAr
 
 export const runCommand: Command<JobArguments> = {
   usage: "run <job>",
-  summary: "Run a job file step by step: convert changed inputs, sync maps with their sources",
+  summary: "Run a job file step by step: convert changed inputs, and sync maps with their sources",
   positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, isPath: true } },
   options: onMap(
     grouped("Run:", {
-      only: { ...several, describe: "Run only these steps: a,b" },
+      only: { ...several, placeholder: "STEP", describe: "Run only these steps: a,b" },
       "dry-run": { ...flag, describe: "Show what would be done without doing it" },
-      wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },
+      wait: {
+        ...takes("SECONDS"),
+        describe: "Time to wait for another run of the job to end",
+        defaultDescription: "0",
+      },
       "overdue-after": {
-        ...text,
-        describe: "If another run of the job is still running after this many seconds, fail instead of skipping",
+        ...takes("SECONDS"),
+        describe: "Fail, instead of skipping, if another run of the job is still running after this time",
         defaultDescription: "overdueAfter of the job, or 86400",
       },
       report: { ...file, describe: "Write the report of the run as JSON; replaces an existing file" },
@@ -41,11 +45,11 @@ export const runCommand: Command<JobArguments> = {
         describe: "Write metrics for the textfile collector of the Prometheus node exporter; replaces an existing file",
       },
       ...metricsOptions,
-      "on-failure": { ...text, describe: "Shell command to run when the job fails" },
+      "on-failure": { ...takes("COMMAND"), describe: "Shell command to run when the job fails" },
       ...queueOptions,
       priority: {
-        ...text,
-        describe: "With a queue: runs with a lower number go first",
+        ...takes("N"),
+        describe: "Priority of the run in the queue; lower numbers go first",
         defaultDescription: "10",
       },
     }),

@@ -3,7 +3,8 @@ import { createError } from "../../errors.js";
 import type { RunningService, ServiceOptions } from "../../service/serve.js";
 import type { Settings } from "../../service/settings.js";
 import type { Command } from "../command.js";
-import { file, text } from "../options/source-options.js";
+import { takes } from "../options/flag.js";
+import { file, folder } from "../options/source-options.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
 import { listOf } from "../parse/arguments.js";
 import { pairs, portNumber, wholeNumber } from "../parse/values.js";
@@ -29,34 +30,35 @@ export const serveCommand: Command<ServeArguments> = {
   positionals: {},
   options: {
     ...storeOptions,
-    host: { ...text, describe: "Host name or address to listen on", defaultDescription: "127.0.0.1" },
-    port: { ...text, describe: "Port to listen on; 0 picks a free port", defaultDescription: "8080" },
-    "tls-cert": { ...file, describe: "Certificate for https, with its chain: a PEM file" },
-    "tls-key": { ...file, describe: "Private key of the certificate: a PEM file" },
+    host: { ...takes("HOST"), describe: "Host name or address to listen on", defaultDescription: "127.0.0.1" },
+    port: { ...takes("PORT"), describe: "Port to listen on; 0 picks a free port", defaultDescription: "8080" },
+    "tls-cert": { ...file, describe: "Certificate for https with its chain, as PEM" },
+    "tls-key": { ...file, describe: "Private key of the certificate, as PEM" },
     "public-url": {
-      ...text,
+      ...takes("URL"),
       describe: "Public URL behind a proxy: https://maps.example.org or https://example.org/maps",
     },
     "trust-proxy": {
       type: "string",
+      placeholder: "ADDRESS",
       bareValue: "loopback,linklocal,uniquelocal",
       describe:
         "Trust the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value, of all private addresses",
     },
     "insecure-http": { type: "boolean", describe: "Allow connections from other machines without https" },
-    limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
+    limit: { ...takes("NAME=VALUE"), array: true, describe: "Change a limit: name=value (see docs/service.md)" },
     spool: {
-      ...file,
+      ...folder,
       describe: "Folder for pages over 1 MiB while clients read them",
       defaultDescription: "the data folder; with --database the system's temporary folder",
     },
     "audit-days": {
-      ...text,
-      describe: "Days to keep audit log entries; 0 keeps them forever",
+      ...takes("DAYS"),
+      describe: "Time to keep audit log entries; 0 keeps them forever",
       defaultDescription: "400",
     },
     "log-level": {
-      ...text,
+      ...takes("LEVEL"),
       accepts: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
       describe: "Log level: trace, debug, info, warn, error, fatal, silent",
       defaultDescription: "info; with --quiet error",

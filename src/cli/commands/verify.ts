@@ -13,7 +13,7 @@ import { comparisonOptions } from "./plan.js";
 
 export const verifyCommand: Command<SyncArguments & CompareArguments> = {
   usage: "verify <inputs..>",
-  summary: "Show the differences between a map and INPUT; writes nothing",
+  summary: "Show the differences between a map and INPUT without writing anything",
   positionals: inputsPositional,
   options: withInput({
     ...comparisonOptions,

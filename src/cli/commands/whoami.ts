@@ -7,10 +7,10 @@ import { printResult } from "../output/print.js";
 
 export const whoamiCommand: Command<ServiceArguments> = {
   usage: "whoami",
-  summary: "Show the service and the account in use; fails if the credentials are wrong",
+  summary: "Show the service and the account in use, or fail if the credentials are wrong",
   positionals: {},
   options: { ...serviceOptions, ...networkOptions },
-  examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],
+  examples: [["whoami --profile test --json", 'print {"url":"…","client_id":"…","profile":"test","account":"…"}']],
   async run(args) {
     const { service, connection } = await openService(args);
     await service.signIn();

@@ -1,11 +1,11 @@
 import { createError } from "../../errors.js";
 import type { Command, CommonArguments } from "../command.js";
-import { grouped } from "../options/flag.js";
+import { grouped, takes } from "../options/flag.js";
 import { type MetricsArguments, metricsOptions } from "../options/metrics-options.js";
 import { networkOptions } from "../options/network-options.js";
 import { type QueueArguments, queueOptions } from "../options/queue-options.js";
 import { insecureHttp, serviceOptions, type TrafficArguments } from "../options/service-options.js";
-import { file, text } from "../options/source-options.js";
+import { folder } from "../options/source-options.js";
 import { numberOf, wholeNumber } from "../parse/values.js";
 
 export interface WorkerArguments
@@ -34,24 +34,28 @@ export const workerCommand: Command<WorkerArguments> = {
     ...grouped("Queue:", {
       ...queueOptions,
       concurrency: {
-        ...text,
-        describe: "Files to convert at a time; in addition, one job per map",
+        ...takes("N"),
+        describe: "Number of files to convert at a time, in addition to one job per map",
         defaultDescription: "number of cores",
       },
-      name: { ...text, describe: "Name of the worker in logs and reports", defaultDescription: "host and process" },
+      name: {
+        ...takes("NAME"),
+        describe: "Name of the worker in logs and reports",
+        defaultDescription: "host and process",
+      },
       "stalled-after": {
-        ...text,
-        describe: "Seconds without a lock renewal after which other workers take over a job",
+        ...takes("SECONDS"),
+        describe: "Time without a lock renewal after which other workers take over a job",
         defaultDescription: "8",
       },
       "shutdown-timeout": {
-        ...text,
-        describe: "Seconds to finish jobs after SIGTERM; unfinished jobs are requeued",
+        ...takes("SECONDS"),
+        describe: "Time to finish jobs after SIGTERM; unfinished jobs are requeued",
         defaultDescription: "20",
       },
       "split-above": {
-        ...text,
-        describe: "Split inputs larger than this among all workers, in megabytes",
+        ...takes("MEGABYTES"),
+        describe: "Split inputs larger than this among all workers",
         defaultDescription: "64",
       },
     }),
@@ -61,7 +65,7 @@ export const workerCommand: Command<WorkerArguments> = {
       "insecure-http": insecureHttp,
       rate: serviceOptions.rate,
       state: {
-        ...file,
+        ...folder,
         describe: "Folder for locks, journals and sync state, shared by all machines",
         defaultDescription: "XDG_STATE_HOME/geoferry",
       },
@@ -70,7 +74,7 @@ export const workerCommand: Command<WorkerArguments> = {
   },
   examples: [
     ["worker --queue redis://queue.example.org", "take jobs, as many files at a time as there are cores"],
-    ["worker --concurrency 2 --name north --state /srv/state --json", "where GEOFERRY_QUEUE says the queue"],
+    ["worker --concurrency 2 --name north --state /srv/state --json", "take the queue from GEOFERRY_QUEUE"],
   ],
   async run(args) {
     const stalledAfter = numberOf("--stalled-after", args.stalledAfter, minStalledAfterSeconds, false) ?? 8;
@@ -78,7 +82,9 @@ export const workerCommand: Command<WorkerArguments> = {
     const megabytes = numberOf("--split-above", args.splitAbove, 0, false) ?? 64;
     const concurrency = wholeNumber("--concurrency", args.concurrency, 1);
     if (args.queue === undefined)
-      throw createError("usage", { reason: "which queue? --queue or GEOFERRY_QUEUE names it: redis://HOST:PORT" });
+      throw createError("usage", {
+        reason: "worker needs --queue or GEOFERRY_QUEUE, the address of the queue: redis://HOST:PORT",
+      });
     const { runWorker } = await import("../run/run-worker.js");
     return runWorker(args, { stalledAfter, shutdownTimeout, splitAbove: megabytes * 1e6, concurrency });
   },

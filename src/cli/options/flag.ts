@@ -24,17 +24,27 @@ export interface Flag {
   /** Value of a flag that is given without one. */
   readonly bareValue?: string;
   readonly alias?: string;
+  /** With true, the help shows the flag as `--no-…`, and `describe` says what that does. */
   readonly default?: boolean;
   readonly describe: string;
   readonly defaultDescription?: string;
   readonly demandOption?: boolean;
   /** The allowed values, or the kind of the value. Absent: any string or number. */
   readonly accepts?: readonly string[] | FlagValueKind;
+  /** The value in the help, such as SECONDS; by default, `accepts` determines it. */
+  readonly placeholder?: string;
   /** The value is a local path, not an address. */
   readonly isPath?: true;
   /** Heading in the help. */
   readonly group?: string;
 }
+
+/** A flag with a value that the help shows as `placeholder`. */
+export const takes = <const P extends string>(placeholder: P) =>
+  ({ type: "string", requiresArg: true, placeholder }) as const;
+
+/** The value of a limit: a number of features, or a percentage of them. */
+export const takesLimit = takes("N|N%");
 
 export function grouped<T extends Readonly<Record<string, Flag>>>(group: string, flags: T): T {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as T;

@@ -3,6 +3,7 @@ import { createError } from "../../errors.js";
 import { defaultGridFolders, gridCacheFolder, gridFolders, type SearchFolder } from "../../io/grid-folders.js";
 import type { HostGrids } from "../../pipeline/grids/grid-store.js";
 import type { Flag } from "../command.js";
+import { takes } from "./flag.js";
 
 export interface GridArguments {
   readonly gridDownload?: boolean;
@@ -12,9 +13,8 @@ export interface GridArguments {
 
 export const endpointOption = {
   "grid-endpoint": {
-    type: "string",
+    ...takes("URL"),
     group: "Coordinates:",
-    requiresArg: true,
     describe: "Server to download grids from instead of PROJ's",
     defaultDescription: "PROJ_NETWORK_ENDPOINT, or https://cdn.proj.org",
   },
@@ -25,12 +25,12 @@ export const gridOptions = {
     type: "boolean",
     group: "Coordinates:",
     default: true,
-    describe: "--no-standard-grids uses only the grids of --grid and GEOFERRY_GRIDS",
+    describe: "Use only the grids of --grid and GEOFERRY_GRIDS",
   },
   "grid-download": {
     type: "boolean",
     group: "Coordinates:",
-    describe: "Download the grids a reprojection needs",
+    describe: "Download the grids that a reprojection needs",
     defaultDescription: "on if PROJ_NETWORK=ON",
   },
   ...endpointOption,

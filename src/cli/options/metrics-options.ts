@@ -2,7 +2,7 @@
 import { createError } from "../../errors.js";
 import type { Flag } from "../command.js";
 import { portNumber } from "../parse/values.js";
-import { text } from "./source-options.js";
+import { takes } from "./flag.js";
 
 export interface MetricsArguments {
   readonly metricsPort?: string;
@@ -11,10 +11,14 @@ export interface MetricsArguments {
 
 export const metricsOptions = {
   "metrics-port": {
-    ...text,
+    ...takes("PORT"),
     describe: "Serve Prometheus metrics on this port at /metrics while running; 0 picks a free port",
   },
-  "metrics-host": { ...text, describe: "Host name or address to serve metrics on", defaultDescription: "127.0.0.1" },
+  "metrics-host": {
+    ...takes("HOST"),
+    describe: "Host name or address to serve metrics on",
+    defaultDescription: "127.0.0.1",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export interface MetricsPlace {

@@ -3,7 +3,7 @@ import { createError } from "../../errors.js";
 import { defaultNetworkSettings, type NetworkSettings } from "../../network-settings.js";
 import { omitUndefined } from "../../pipeline/request.js";
 import { numberOf, wholeNumber } from "../parse/values.js";
-import { type Flag, grouped } from "./flag.js";
+import { type Flag, grouped, takes } from "./flag.js";
 
 export interface NetworkArguments {
   readonly connectTimeout?: string;
@@ -12,27 +12,25 @@ export interface NetworkArguments {
   readonly retries?: string;
 }
 
-const number = { type: "string", requiresArg: true } as const;
-
 export const networkOptions = grouped("Network:", {
   "connect-timeout": {
-    ...number,
-    describe: "Seconds to wait for a connection",
+    ...takes("SECONDS"),
+    describe: "Time to wait for a connection",
     defaultDescription: String(defaultNetworkSettings.connectTimeout / 1000),
   },
   timeout: {
-    ...number,
-    describe: "Seconds a server may send nothing, or less than --minimum-rate",
+    ...takes("SECONDS"),
+    describe: "Time in which a server may send nothing, or less than --minimum-rate",
     defaultDescription: String(defaultNetworkSettings.timeout / 1000),
   },
   "minimum-rate": {
-    ...number,
-    describe: "Minimum transfer rate in bytes per second, averaged over --timeout",
+    ...takes("BYTES"),
+    describe: "Minimum transfer rate per second, averaged over --timeout",
     defaultDescription: String(defaultNetworkSettings.minimumRate),
   },
   retries: {
-    ...number,
-    describe: "Times to retry a request; 0 for a single attempt",
+    ...takes("N"),
+    describe: "Number of retries of a request; 0 for a single attempt",
     defaultDescription: String(defaultNetworkSettings.retries),
   },
 } as const satisfies Readonly<Record<string, Flag>>);

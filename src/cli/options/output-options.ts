@@ -5,6 +5,7 @@ import type { CommonArguments, Flag } from "../command.js";
 import { outputOf } from "../parse/arguments.js";
 import { camelCase } from "../parse/camel-case.js";
 import { oneOf, pairs } from "../parse/values.js";
+import { takes } from "./flag.js";
 import { flag, several, text } from "./source-options.js";
 
 export interface OutputArguments extends CommonArguments {
@@ -30,7 +31,7 @@ export const outputOptions = {
     accepts: "output-format",
     describe: "Output format; by default detected from the extension",
   },
-  "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
+  "layer-name": { ...takes("NAME"), group: ofOutput, describe: "Name of the layer in the output" },
   "target-crs": {
     ...text,
     group: "Coordinates:",
@@ -42,15 +43,15 @@ export const outputOptions = {
     ...flag,
     group: "Coordinates:",
     default: true,
-    describe: "--no-reproject copies coordinates unchanged",
+    describe: "Copy coordinates unchanged",
   },
   out: {
     ...several,
     group: ofOutput,
     accepts: "writer-option",
-    describe: "Writer option: key=value (see geoferry formats NAME)",
+    describe: "Writer option: key=value (see geoferry formats FORMAT)",
   },
-  strict: { ...flag, group: "Rejects and losses:", describe: "Fail on any loss" },
+  strict: { ...flag, group: "Rejects and losses:", describe: "Fail if there is any loss" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** Flags for outputs that already exist. */

@@ -2,7 +2,7 @@
 import { createError } from "../../errors.js";
 import { parseQueueAddress, type QueueAddress } from "../../jobs/queue/queue-address.js";
 import type { Flag } from "../command.js";
-import { text } from "./source-options.js";
+import { takes } from "./flag.js";
 
 export interface QueueArguments {
   readonly queue?: string;
@@ -13,11 +13,15 @@ const defaultQueuePrefix = "geoferry";
 
 export const queueOptions = {
   queue: {
-    ...text,
+    ...takes("URL"),
     describe:
       "Redis or Valkey server of the queue: redis://HOST:PORT, or rediss:// with TLS; set GEOFERRY_QUEUE instead if it has a password",
   },
-  "queue-prefix": { ...text, describe: "Prefix of the queue's keys", defaultDescription: defaultQueuePrefix },
+  "queue-prefix": {
+    ...takes("NAME"),
+    describe: "Prefix of the queue's keys",
+    defaultDescription: defaultQueuePrefix,
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** @throws queue-address, option-invalid */

@@ -6,6 +6,7 @@ import type { ResolvedConnection, ServiceConnectionOptions } from "../../remote/
 import type { CommonArguments, Flag } from "../command.js";
 import { numberOf, wholeNumber } from "../parse/values.js";
 import { interrupted } from "../signals.js";
+import { takes } from "./flag.js";
 import type { NetworkArguments } from "./network-options.js";
 import { text } from "./source-options.js";
 
@@ -23,9 +24,9 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
 }
 
 export const trafficOptions = {
-  rate: { ...text, describe: "Maximum requests per second", defaultDescription: "unlimited" },
+  rate: { ...takes("N"), describe: "Maximum requests per second", defaultDescription: "unlimited" },
   concurrency: {
-    ...text,
+    ...takes("N"),
     describe: "Maximum concurrent requests",
     defaultDescription: String(defaultTraffic.concurrency),
   },
@@ -38,7 +39,7 @@ export const insecureHttp = {
 
 export const serviceOptions = {
   url: {
-    ...text,
+    ...takes("URL"),
     describe:
       "Address of the service; credentials come from GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET, or a profile",
   },

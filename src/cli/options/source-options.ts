@@ -11,6 +11,7 @@ import {
 import type { CommonArguments, Flag } from "../command.js";
 import { listOf, namesOf, unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "../parse/values.js";
+import { takes, takesLimit } from "./flag.js";
 import { type GridArguments, gridOptions } from "./grid-options.js";
 
 /** Flags of commands that read features. */
@@ -44,8 +45,10 @@ export interface SourceArguments extends CommonArguments, GridArguments {
 
 export const several = { type: "string", array: true, requiresArg: true } as const;
 export const text = { type: "string", requiresArg: true } as const;
-/** A local path. */
-export const file = { ...text, isPath: true } as const;
+/** A local path of a file. */
+export const file = { ...takes("FILE"), isPath: true } as const;
+/** A local path of a folder. */
+export const folder = { ...takes("FOLDER"), isPath: true } as const;
 export const flag = { type: "boolean" } as const;
 
 const ofInput = "Input:";
@@ -68,13 +71,14 @@ export const readingOptions = {
     describe: "Coordinate reference system of the input: EPSG:25832, WKT or PROJ string",
   },
   accuracy: {
-    ...text,
+    ...takes("METRES"),
     group: ofCoordinates,
-    describe: "Required accuracy of a reprojection, in meters",
+    describe: "Required accuracy of a reprojection",
     defaultDescription: "100, or 5 with --strict",
   },
   grid: {
     ...several,
+    placeholder: "PATH",
     group: ofCoordinates,
     isPath: true,
     describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them",
@@ -84,12 +88,12 @@ export const readingOptions = {
     ...several,
     group: ofInput,
     accepts: "reader-option",
-    describe: "Reader option: key=value (see geoferry formats NAME)",
+    describe: "Reader option: key=value (see geoferry formats FORMAT)",
   },
   "skip-errors": { ...flag, group: ofInput, describe: "Skip corrupt parts of the input" },
-  "max-input": { ...text, group: ofInput, describe: "Maximum size of a download or stdin, in bytes" },
+  "max-input": { ...takes("BYTES"), group: ofInput, describe: "Maximum size of a download or stdin" },
   workers: {
-    ...text,
+    ...takes("N"),
     group: "Speed:",
     describe: "Number of threads",
     defaultDescription: "one for small inputs, else the number of cores",
@@ -102,17 +106,17 @@ export const shapingOptions = {
   rename: { ...several, group: ofFeatures, accepts: "field=name", describe: "Rename a field: old=new" },
   cast: { ...several, group: ofFeatures, accepts: "field=type", describe: "Change a field's type: name=text" },
   where: {
-    ...text,
+    ...takes("CONDITION"),
     group: ofFeatures,
-    describe: "Keep only features that match a condition: \"population > 1e6 and name like 'B%'\"",
+    describe: "Keep only features that match the condition: \"population > 1e6 and name like 'B%'\"",
   },
   bbox: {
-    ...text,
+    ...takes("BOX"),
     group: ofFeatures,
     describe:
       "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
   },
-  limit: { ...text, group: ofFeatures, describe: "Stop after this many features" },
+  limit: { ...takes("N"), group: ofFeatures, describe: "Stop after this many features" },
   "geometry-type": {
     ...text,
     group: ofFeatures,
@@ -126,13 +130,17 @@ export const shapingOptions = {
 /** Flags for rejected features and losses. */
 export const rejectOptions = {
   rejects: {
-    ...text,
+    ...takes("FILE"),
     group: ofRejects,
     accepts: "path",
     describe: "File for rejected features",
     defaultDescription: "OUTPUT.rejects.geojsonl",
   },
-  "max-rejects": { ...text, group: ofRejects, describe: "Stop if more features than this are rejected: 100 or 5%" },
+  "max-rejects": {
+    ...takesLimit,
+    group: ofRejects,
+    describe: "Fail if more features than this are rejected: 100 or 5%",
+  },
   "on-bad-geometry": {
     ...text,
     group: ofRejects,
@@ -141,12 +149,12 @@ export const rejectOptions = {
     defaultDescription: "null",
   },
   "max-losses": {
-    ...text,
+    ...takesLimit,
     group: ofRejects,
-    describe: "Fail on more losses than this: 100, or 5% of the features read",
+    describe: "Fail if there are more losses than this: 100, or 5% of the features read",
   },
   "max-without-geometry": {
-    ...text,
+    ...takesLimit,
     group: ofRejects,
     describe: "Fail if more features than this would be written without geometry: 100 or 5%",
   },

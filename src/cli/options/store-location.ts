@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { createError } from "../../errors.js";
 import type { StoreLocation } from "../../service/store/open-store.js";
 import type { CommonArguments } from "../command.js";
-import { file } from "./source-options.js";
+import { takes } from "./flag.js";
+import { folder } from "./source-options.js";
 
 export interface StoreArguments extends CommonArguments {
   readonly data?: string;
@@ -13,14 +14,13 @@ export interface StoreArguments extends CommonArguments {
 
 export const storeOptions = {
   data: {
-    ...file,
+    ...folder,
     describe: "Folder of the SQLite database",
     defaultDescription: "geoferry in XDG_DATA_HOME",
   },
   database: {
-    type: "string",
-    requiresArg: true,
-    describe: "Use a PostgreSQL database: postgres://user@host/name, with the password in PGPASSWORD",
+    ...takes("URL"),
+    describe: "PostgreSQL database to use: postgres://user@host/name, with the password in PGPASSWORD",
   },
 } as const;
 

@@ -16,12 +16,13 @@ import {
 import { unprotect } from "../parse/arguments.js";
 import { oneOf, wholeNumber } from "../parse/values.js";
 import { mapInputOptions } from "../run/map-inputs.js";
-import { type Flag, grouped } from "./flag.js";
+import { type Flag, grouped, takes, takesLimit } from "./flag.js";
 import { networkOptions } from "./network-options.js";
 import { serviceOptions } from "./service-options.js";
 import {
   file,
   flag,
+  folder,
   readingOptions,
   rejectOptions,
   type SourceArguments,
@@ -58,7 +59,7 @@ export const mapOption = {
   map: {
     ...text,
     accepts: "map",
-    describe: "Map id, or its name if unique",
+    describe: "Id of the map, or its name if unique",
     demandOption: true,
   },
 } as const;
@@ -70,22 +71,25 @@ export const matchingOptions = grouped("Matching:", {
     describe: "Property that identifies a feature on both sides; auto picks the best one and shows it",
     defaultDescription: "auto",
   },
-  match: { ...text, accepts: ["id"], describe: "id: match features by the service's ids, as written by pull" },
-  scope: { ...text, describe: "Compare only features with this property value, on both sides: source=cadastre" },
+  match: { ...text, accepts: ["id"], describe: "Match features by the service's ids, as written by pull" },
+  scope: {
+    ...takes("PROPERTY=VALUE"),
+    describe: "Compare only features with this property value, on both sides: source=cadastre",
+  },
   "on-duplicate": {
     ...text,
     accepts: ["first", "last"],
-    describe: "Which of several INPUT features with the same key to use: first or last",
+    describe: "Feature to use if several of INPUT have the same key: first or last",
   },
   "on-missing-key": {
     ...text,
     accepts: ["reject"],
-    describe: "reject: write features without a key to the rejects file instead of failing",
+    describe: "Write features without a key to the rejects file instead of failing",
   },
 });
 
 export const comparingOptions = grouped("Comparison:", {
-  precision: { ...text, describe: "Decimals of longitude and latitude to compare", defaultDescription: "7" },
+  precision: { ...takes("N"), describe: "Decimals of longitude and latitude to compare", defaultDescription: "7" },
   "replace-properties": { ...flag, describe: "Delete properties that only the map has" },
   "single-read": mapInputOptions["single-read"],
 });
@@ -94,18 +98,18 @@ const ofGuards = "Safety:";
 
 /** Limits on changes to the map. */
 export const guardOptions = grouped(ofGuards, {
-  "keep-unmanaged": { ...flag, describe: "Full mode: keep map features without a key" },
-  "delete-unmanaged": { ...flag, describe: "Full mode: delete map features without a key" },
+  "keep-unmanaged": { ...flag, describe: "In full mode, keep map features without a key" },
+  "delete-unmanaged": { ...flag, describe: "In full mode, delete map features without a key" },
   "delete-excluded": {
     ...flag,
-    describe: "Full mode: also delete map features that --where, --bbox or --geometry-type exclude from INPUT",
+    describe: "In full mode, also delete map features that --where, --bbox or --geometry-type exclude from INPUT",
   },
   "max-delete": {
-    ...text,
-    describe: "Stop if more features than this would be deleted: 100 or 5%",
+    ...takesLimit,
+    describe: "Fail if more features than this would be deleted: 100 or 5%",
     defaultDescription: "10%",
   },
-  "max-update": { ...text, describe: "Stop if more features than this would be updated: 100 or 5%" },
+  "max-update": { ...takesLimit, describe: "Fail if more features than this would be updated: 100 or 5%" },
   "allow-null-geometry": { ...flag, describe: "Allow updates that remove the geometry of a feature" },
   "allow-empty": { ...flag, describe: "Allow an empty INPUT to delete all features of the map" },
 });
@@ -119,7 +123,7 @@ export const dedupeOptions = {
     keep: {
       ...text,
       accepts: ["first", "last"],
-      describe: "Which feature of each key to keep, by id or --order-by: first or last",
+      describe: "Feature of each key to keep, by id or --order-by: first or last",
       defaultDescription: "first",
     },
     "order-by": {
@@ -138,20 +142,20 @@ export const sendingOptions = grouped("Writing:", {
   "update-with": {
     ...text,
     accepts: ["patch", "delete-create"],
-    describe: "How to update: patch, or delete-create for services without PATCH (ids change)",
+    describe: "Method of updating: patch, or delete-create for services without PATCH (ids change)",
     defaultDescription: "patch",
   },
   "settle-time": {
-    ...text,
-    describe: "Milliseconds to wait after a request without a response before reading the map to check its outcome",
+    ...takes("MILLISECONDS"),
+    describe: "Time to wait after a request without a response before reading the map to check its outcome",
     defaultDescription: "2000",
   },
 });
 
 export const conflictOption = grouped("Writing:", {
   "conflict-retries": {
-    ...text,
-    describe: "Times to read and compare again if another writer changed the map",
+    ...takes("N"),
+    describe: "Number of times to read and compare again if another writer changed the map",
     defaultDescription: "10",
   },
 });
@@ -160,7 +164,8 @@ export const writingOptions = grouped(ofGuards, {
   "dry-run": { ...flag, describe: "Show what would be done without doing it" },
   yes: { ...flag, alias: "y", describe: "Skip prompts; guards still apply" },
   backup: {
-    ...file,
+    ...takes("PATH"),
+    isPath: true,
     describe: "Backup file or folder for geoferry restore; existing files are never replaced",
     defaultDescription: "backups in the state folder",
   },
@@ -170,7 +175,7 @@ export const modeOption = {
   mode: {
     ...text,
     accepts: syncModes,
-    describe: "incremental: create and update; full: also delete the rest; append: create everything",
+    describe: "Changes to make: incremental creates and updates; full also deletes the rest; append creates everything",
     defaultDescription: "incremental",
   },
 } as const;
@@ -188,7 +193,7 @@ export const inputsPositional = {
 export const refusedOption = (prefix: string) => ({
   rejects: {
     ...file,
-    describe: "File for features the service refuses; replaces that of an earlier run",
+    describe: "File for features that the service refuses; replaces that of an earlier run",
     defaultDescription: `${prefix}.rejects.geojsonl`,
   },
 });
@@ -197,17 +202,17 @@ const inputOptions = grouped("Input:", {
   ...readingOptions,
   ...shapingOptions,
   bbox: {
-    ...text,
+    ...takes("BOX"),
     describe: "Keep only features in the box: west,south,east,north in degrees; west > east spans the antimeridian",
   },
-  limit: { ...text, describe: "Stop after this many features; not allowed in full mode" },
+  limit: { ...takes("N"), describe: "Stop after this many features; not allowed in full mode" },
   ...rejectOptions,
   rejects: {
     ...file,
     describe: "File for features rejected from INPUT or refused by the service; replaces that of an earlier run",
     defaultDescription: "INPUT.rejects.geojsonl in the current folder",
   },
-  strict: { ...flag, describe: "Fail on warnings and losses" },
+  strict: { ...flag, describe: "Fail if there are warnings or losses" },
 });
 
 /** Adds the flags of all commands that use a map. */
@@ -216,7 +221,7 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
   ...grouped("Service:", {
     ...serviceOptions,
     state: {
-      ...file,
+      ...folder,
       describe: "Folder for locks, journals and sync state",
       defaultDescription: "XDG_STATE_HOME/geoferry",
     },

@@ -72,7 +72,13 @@ export function describeFindings(lists: FindingLists): string[] {
 }
 
 /** "new since the last run: lost text-cut of name (12 times)", "fewer than in the last run: read 50, before 100" */
-export function describeRegression({ what, code, field, before, now }: Regression): string {
+export function describeRegression({ what, code, field, before, now, example = "" }: Regression): string {
+  if (what === "field") {
+    const name = `field ${escapeControlCharacters(field ?? "")}`;
+    return code === "missing"
+      ? `missing since the last run: ${name}`
+      : `changed since the last run: ${name} ${example}`;
+  }
   const word = kindWords.find(([, kind]) => kind === what)?.[2];
   if (word === undefined) {
     const order = before !== null && now < before ? "fewer" : "more";

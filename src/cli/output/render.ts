@@ -124,6 +124,16 @@ export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], 
   else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers([...notices, ...losses])));
 }
 
+/** Maximum number of file names in a note. */
+const maxListedFiles = 5;
+
+/** Reports the files of folders that are no inputs by their names. */
+export function renderLeftOut(paths: readonly string[], args: CommonArguments): void {
+  const listed = `${paths.slice(0, maxListedFiles).join(", ")}${paths.length > maxListedFiles ? " …" : ""}`;
+  const example = `no format has files of these names, so they were left out: ${listed}; name them as INPUT to read them by their content`;
+  renderNotices([{ code: "files-left-out", layer: "", count: paths.length, example }], args);
+}
+
 /** Reports the parts of an input that were skipped. */
 export function renderSkippedRanges(ranges: readonly SkippedRange[], args: CommonArguments): void {
   if (args.json) process.stdout.write(lines(skippedRangeRecords(ranges)));

@@ -9,7 +9,7 @@ import { sessionFlags } from "./session-flags.js";
  * `--max-delete` allows as many deletes as the run created features. The path of the backup is absolute, so that the
  * command works in any folder.
  */
-export function restoreCommand({ path, created }: BackupReport, args: SessionArguments): string {
+export function formatRestoreCommand({ path, created }: BackupReport, args: SessionArguments): string {
   const words = [
     ...["restore", resolve(path)],
     ...(created > 0 ? ["--max-delete", String(created)] : []),
@@ -20,4 +20,4 @@ export function restoreCommand({ path, created }: BackupReport, args: SessionArg
 
 /** Commands for all attempts of a step: the latest attempt is undone first. */
 export const restoreCommands = (backups: readonly BackupReport[], args: SessionArguments): string[] =>
-  backups.map((backup) => restoreCommand(backup, args)).reverse();
+  backups.map((backup) => formatRestoreCommand(backup, args)).reverse();

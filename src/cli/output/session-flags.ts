@@ -1,5 +1,5 @@
 /** Adds the flags of a run to commands in its messages, so that they use the same service and state. */
-import { type DuplicateKeyField, dedupeCommand } from "../../errors/dedupe-command.js";
+import { type DuplicateKeyField, formatDedupeCommand } from "../../errors/dedupe-command.js";
 import { quoteForShell } from "../../errors/shell-quote.js";
 import { asGeoferryError, GeoferryError } from "../../errors.js";
 import { escapeControlCharactersDeep } from "../../escape-control-characters.js";
@@ -16,7 +16,7 @@ export const sessionFlags = ({ profile, insecureHttp, state }: SessionArguments)
 export function withSessionFlags(error: GeoferryError, args: SessionArguments): GeoferryError {
   const { code, message, details } = error;
   if (code !== "duplicate-key-on-map" && code !== "duplicates-created") return error;
-  const command = dedupeCommand(escapeControlCharactersDeep(details) as unknown as DuplicateKeyField);
+  const command = formatDedupeCommand(escapeControlCharactersDeep(details) as unknown as DuplicateKeyField);
   const flags = [...(args.url === undefined ? [] : ["--url", args.url]), ...sessionFlags(args)].map(quoteForShell);
   const complete = [command, ...flags].join(" ");
   return message.includes(complete)

@@ -7,7 +7,7 @@ import type { PreparedSync, UnchangedSync } from "../../sync/plan/prepare-sync.j
 import type { CommonArguments } from "../command.js";
 import type { SessionArguments } from "../run/sync-session.js";
 import { renderLosses, renderSkippedRanges } from "./render.js";
-import { restoreCommand } from "./restore-command.js";
+import { formatRestoreCommand } from "./restore-command.js";
 
 const isQuiet = ({ quiet, json }: CommonArguments): boolean => quiet === true || json === true;
 
@@ -144,7 +144,7 @@ export function renderApplied(
     say(`  ${formatCount(twins, "duplicate")} removed: another writer created the same features at the same time`);
   for (const notice of notices) say(`  note ${notice}`);
   for (const [n, one] of [...listBackups(report)].reverse().entries())
-    say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand(one, args)}`);
+    say(`  ${n === 0 ? "to undo this" : "and then"}: ${formatRestoreCommand(one, args)}`);
   for (const { action, key, id, reason } of refused)
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)

@@ -175,11 +175,14 @@ const isKnown = (argument: string, flags: Flags): boolean => {
 const withoutRedundantFlags = (rest: readonly string[]): string[] =>
   rest.filter((argument, at) => !/^--(append|overwrite|no-reproject)$/.test(argument) || rest.indexOf(argument) === at);
 
-/** Reorders paths in the order of ogr2ogr, with the output first and layers last. */
+/**
+ * Reorders paths in the order of ogr2ogr, with the output first and layers last. If both exist, either could be the
+ * output, and a suggestion that is followed must not overwrite the input: it then has no names.
+ */
 function inputsFirst(paths: readonly string[]): { readonly paths: readonly string[]; readonly explanations: string } {
   const [output, input, ...layers] = paths;
-  if (output === undefined || input === undefined || existsSync(output) || !existsSync(input))
-    return { paths, explanations: "" };
+  if (output === undefined || input === undefined || !existsSync(input)) return { paths, explanations: "" };
+  if (existsSync(output)) return { paths: ["INPUT", "OUTPUT"], explanations: "; INPUT comes before OUTPUT here" };
   if (layers.some((layer) => existsSync(layer))) return { paths, explanations: "" };
   const chosen = layers.length === 0 ? [] : ["--layer", layers.join(",")];
   return { paths: [input, output, ...chosen], explanations: "; INPUT comes before OUTPUT here" };

@@ -60,7 +60,7 @@ const format: ForeignFlagSpec = {
   toArguments: ([name]) => ["--to", formatOf(name!)],
 };
 const keysOf = (flag: "in" | "out") =>
-  undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats NAME lists them`);
+  undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats FORMAT lists them`);
 const clip = absent(
   "does not clip geometries",
   "--bbox west,south,east,north keeps whole features that intersect a box",
@@ -93,7 +93,11 @@ const gdalFlags: Readonly<Record<string, ForeignFlagSpec>> = {
     toArguments: (box) => [`--bbox=${box.join(",")}`],
   },
   spat_srs: undecided("has no counterpart: --bbox is in the coordinates of the output"),
-  overwrite: same("overwrite", 0),
+  overwrite: {
+    valueCount: 0,
+    explanation: "is --overwrite here, which replaces the whole file; --replace-layer replaces one layer of it",
+    toArguments: () => ["--overwrite"],
+  },
   append: same("append", 0),
   update: undecided(
     "is --append here, which adds to the output, or --replace-layer, which replaces one layer of it",

@@ -12,7 +12,7 @@ import { mapIdOf, restorationSettingsOf } from "../options/sync-options.js";
 import { printNotice } from "../output/print.js";
 import { renderCounts } from "../output/sync-report.js";
 import { reportApplied } from "./run-sync.js";
-import { confirmed, openReadingSession, openSession, type Session } from "./sync-session.js";
+import { confirmed, openReadingSession, openSession, type SyncSession } from "./sync-session.js";
 
 /** @returns the exit status @throws backup-invalid, guard-sync … */
 export async function runRestore(args: RestoreArguments): Promise<number> {
@@ -23,7 +23,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, url: args.url ?? backup.header.service };
   /** @throws guard-sync */
-  const planAndReport = async ({ run, display }: Session<ReadonlySyncRun>): Promise<OpenPlan> => {
+  const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<OpenPlan> => {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();

@@ -29,7 +29,7 @@ const steps: Readonly<Record<ApplyProgress["step"], string>> = {
 
 const count = (features: number): string => `${groupDigits(features)} features`;
 
-export interface Session<Run extends ReadonlySyncRun> extends AsyncDisposable {
+export interface SyncSession<Run extends ReadonlySyncRun> extends AsyncDisposable {
   readonly run: Run;
   readonly display: ProgressDisplay;
 }
@@ -40,18 +40,18 @@ type MapArguments = SessionArguments & CommonArguments;
 export type GivenMap = { readonly given: string } | { readonly id: string };
 
 /** @throws map-locked, remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
-export const openSession = (args: MapArguments, map: GivenMap): Promise<Session<SyncRun>> =>
+export const openSession = (args: MapArguments, map: GivenMap): Promise<SyncSession<SyncRun>> =>
   session(args, map, SyncRun.open);
 
 /** Opens a map without a lock, for reading. @throws remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
-export const openReadingSession = (args: MapArguments, map: GivenMap): Promise<Session<ReadonlySyncRun>> =>
+export const openReadingSession = (args: MapArguments, map: GivenMap): Promise<SyncSession<ReadonlySyncRun>> =>
   session(args, map, openReadonlySyncRun);
 
 async function session<Run extends ReadonlySyncRun>(
   args: MapArguments,
   map: GivenMap,
   open: (tools: SyncContext, map: string) => Promise<Run>,
-): Promise<Session<Run>> {
+): Promise<SyncSession<Run>> {
   const display = new ProgressDisplay(process.stderr);
   const isShown = !args.quiet && !args.json;
   const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;

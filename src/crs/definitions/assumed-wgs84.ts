@@ -3,7 +3,7 @@ import type { CrsRegistry } from "../tables/registry.js";
 import { type CrsDefinition, type Datum, wgs84Definition } from "./definition.js";
 import { normalizeName } from "./normalize-name.js";
 
-/** Meters: EPSG's accuracy of the WGS 84 ensemble. Requests for better accuracy refuse the assumption. */
+/** Metres: EPSG's accuracy of the WGS 84 ensemble. Requests for better accuracy refuse the assumption. */
 export const assumedWgs84Accuracy = 2;
 
 const wgs84Datum = wgs84Definition.geodetic!.datum;
@@ -44,9 +44,9 @@ export function describeAssumption(definition: CrsDefinition, tables: CrsRegistr
   if (definition.projection?.method !== "transverse-mercator" || meridian === undefined || !tables) return said;
   const rivals = tables.findDatumsOnEllipsoid("7030").flatMap((datum) => {
     for (const { values, area } of tables.getOperations(datum.code!, wgs84Datum.code!)) {
-      const meters = Math.hypot(values[0] ?? 0, values[1] ?? 0, values[2] ?? 0);
-      if (meters > 5 && area && isInArea(area, meridian, (area[1] + area[3]) / 2))
-        return [`${datum.name}, which has that ellipsoid too and may be meant, lies ${Math.round(meters)} m off`];
+      const metres = Math.hypot(values[0] ?? 0, values[1] ?? 0, values[2] ?? 0);
+      if (metres > 5 && area && isInArea(area, meridian, (area[1] + area[3]) / 2))
+        return [`${datum.name}, which has that ellipsoid too and may be meant, lies ${Math.round(metres)} m off`];
     }
     return [];
   });

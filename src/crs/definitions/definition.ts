@@ -3,7 +3,7 @@ import type { ParameterKey } from "./parameters.js";
 
 export interface Ellipsoid {
   readonly name: string;
-  /** Semi-major axis in meters. */
+  /** Semi-major axis in metres. */
   readonly a: number;
   /** 1/f; 0 for a sphere. */
   readonly inverseFlattening: number;
@@ -15,7 +15,7 @@ export interface Datum {
   readonly name: string;
   readonly ellipsoid: Ellipsoid;
   /**
-   * The shift to WGS84 that the definition itself declares: meters, arc-seconds (position vector), ppm; 3 or 7 values.
+   * The shift to WGS84 that the definition itself declares: metres, arc-seconds (position vector), ppm; 3 or 7 values.
    * For a known datum the registered operations take precedence.
    */
   readonly toWgs84: readonly number[] | null;
@@ -29,7 +29,7 @@ export interface PrimeMeridian {
   readonly degrees: number;
 }
 
-/** `size`: meters or radians in one unit. */
+/** `size`: metres or radians in one unit. */
 export interface Unit {
   readonly name: string;
   readonly conversionFactor: number;
@@ -125,7 +125,7 @@ export function isSameEllipsoid(a: Ellipsoid, b: Ellipsoid): boolean {
 
 /**
  * Whether the ellipsoid is one of satellite geodesy (WGS 72 and 84, GRS 80, PZ-90, GSK-2011 …), whose datums are
- * geocentric and global: they differ by at most a few meters, due to plate motion.
+ * geocentric and global: they differ by at most a few metres, due to plate motion.
  */
 export const isGeocentricEllipsoid = (ellipsoid: Ellipsoid): boolean =>
   isClose(ellipsoid.a, 6378137, 2) && isClose(ellipsoid.inverseFlattening, 298.257, 0.01);
@@ -139,7 +139,7 @@ export function isSameDatum(a: Datum, b: Datum): boolean {
   return a.toWgs84 === b.toWgs84 && a.name === b.name && a.name !== "" && !/unknown|not.specified/i.test(a.name);
 }
 
-/** Whether equal coordinates are the same place in both, to far below a millimeter. Names are ignored. */
+/** Whether equal coordinates are the same place in both, to far below a millimetre. Names are ignored. */
 export function isSameDefinition(a: CrsDefinition, b: CrsDefinition): boolean {
   if (!a.geodetic || !b.geodetic || !isSameDatum(a.geodetic.datum, b.geodetic.datum)) return false;
   return hasSameCoordinates(a, b);

@@ -1,4 +1,5 @@
 /** Writes PROJJSON (https://proj.org/specifications/projjson.html), the JSON form of WKT 2. */
+import { idOf } from "../tables/registry.js";
 import { type CrsDefinition, type GeographicCrs, type Projection, type Unit, wgs84Geodetic } from "./definition.js";
 import { getMethod } from "./methods.js";
 import { epsgParameterNames, isLengthParameter, isRatioParameter } from "./parameters.js";
@@ -64,7 +65,7 @@ function datumOf({ datum, declaredDatum, meridian }: GeographicCrs): ProjJson {
     name: declaredDatum?.name || datum.name || "unknown",
     ellipsoid: { name: ellipsoid.name || "unknown", ...shape },
     ...(meridian.degrees === 0 ? {} : { prime_meridian: { name: meridian.name, longitude: meridian.degrees } }),
-    ...identifier(code === null ? null : code.startsWith("E") ? `ESRI:${code.slice(1)}` : `EPSG:${code}`),
+    ...identifier(code && idOf(code)),
   };
 }
 
@@ -89,16 +90,10 @@ function projectedSystem(definition: CrsDefinition, geodetic: GeographicCrs, pro
           ["Easting", "E", "east"],
           ["Northing", "N", "north"],
         ];
-  const baseId =
-    geodetic.code === null
-      ? null
-      : geodetic.code.startsWith("E")
-        ? `ESRI:${geodetic.code.slice(1)}`
-        : `EPSG:${geodetic.code}`;
   return {
     type: "ProjectedCRS",
     name: definition.name || "unknown",
-    base_crs: geographicSystem(geodetic.name, geodetic, baseId),
+    base_crs: geographicSystem(geodetic.name, geodetic, geodetic.code && idOf(geodetic.code)),
     conversion: {
       name: definition.name || "unknown",
       method: { name: method.wkt2, ...identifier(method.epsg === null ? null : `EPSG:${method.epsg}`) },

@@ -1,5 +1,5 @@
 import { eccentricitySquared } from "../projections/kernels.js";
-import type { CrsRegistry } from "../tables/registry.js";
+import { type CrsRegistry, idOf } from "../tables/registry.js";
 import type { CrsDefinition, GeographicCrs, Projection, Unit } from "./definition.js";
 import { getMethod, type MethodId } from "./methods.js";
 import { epsgParameterNames, isLengthParameter, isRatioParameter, type ParameterKey } from "./parameters.js";
@@ -33,13 +33,7 @@ export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): str
 }
 
 function formatEsriGeographic(geodetic: GeographicCrs, whole: CrsDefinition | null, registry: CrsRegistry): string {
-  const id =
-    whole?.id ??
-    (geodetic.code === null
-      ? null
-      : geodetic.code[0] === "E"
-        ? `ESRI:${geodetic.code.slice(1)}`
-        : `EPSG:${geodetic.code}`);
+  const id = whole?.id ?? (geodetic.code && idOf(geodetic.code));
   const { datum, meridian } = geodetic;
   const name =
     (id && registry.esriSystemName(id)) ||
@@ -186,13 +180,7 @@ export function writeWkt1(definition: CrsDefinition, registry: CrsRegistry): str
 
 function wkt1Geographic(geodetic: GeographicCrs, whole: CrsDefinition | null, registry: CrsRegistry): string {
   const { datum, meridian } = geodetic;
-  const id =
-    whole?.id ??
-    (geodetic.code === null
-      ? null
-      : geodetic.code[0] === "E"
-        ? `ESRI:${geodetic.code.slice(1)}`
-        : `EPSG:${geodetic.code}`);
+  const id = whole?.id ?? (geodetic.code && idOf(geodetic.code));
   const ellipsoidCode = registry.ellipsoidCode(datum.ellipsoid.name);
   const shift =
     datum.code === null && datum.toWgs84
@@ -267,7 +255,7 @@ const lengthUnit = (unit: Unit): string => `LENGTHUNIT[${quoteText(unit.name)},$
 function wkt2Datum({ datum, declaredDatum, meridian }: GeographicCrs): string {
   const ellipsoid = `ELLIPSOID[${quoteText(datum.ellipsoid.name)},${formatNumber(datum.ellipsoid.a)},${formatNumber(datum.ellipsoid.inverseFlattening)},LENGTHUNIT["metre",1]]`;
   const code = declaredDatum?.code ?? (meridian.degrees === 0 ? datum.code : null);
-  const id = code === null ? "" : wkt2Id(code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
+  const id = wkt2Id(code && idOf(code));
   return `DATUM[${quoteText(declaredDatum?.name || datum.name || "unknown")},${ellipsoid}${id}],PRIMEM[${quoteText(meridian.name)},${formatNumber(meridian.degrees)},${degreeUnit}]`;
 }
 

@@ -5,9 +5,9 @@ import { type CrsDefinition, isSameDatum } from "./definition.js";
 /** Maximum number of systems in a message. */
 const maxSystems = 3;
 const million = 1e6;
-/** False easting without the zone number, in meters. */
+/** False easting without the zone number, in metres. */
 const zoneFalseEasting = 500_000;
-/** Meters per degree of latitude, accurate enough to distinguish countries. */
+/** Metres per degree of latitude, accurate enough to distinguish countries. */
 const metersPerDegree = 111_320;
 const nearDegrees = 1;
 
@@ -16,7 +16,7 @@ interface ZonedSystem {
   readonly name: string;
   readonly hasSameDatum: boolean;
   readonly isInStatedArea: boolean;
-  /** Systems with the same central meridian agree on the position to a few hundred meters. */
+  /** Systems with the same central meridian agree on the position to a few hundred metres. */
   readonly centralMeridian: string;
   /** Whether the position is in the area of use of the system, and not only near it. */
   readonly isInside: boolean;
@@ -27,8 +27,8 @@ interface ZonedSystem {
  * Describes systems of EPSG whose eastings start with a zone number and whose area of use contains the position: "EPSG:4647
  * (ETRS89 / UTM zone 32N (zE-N))". Prefers systems on the datum of the stated system, or with the position in its area.
  * Empty for an easting without such a number.
- * @param x easting in meters
- * @param y northing in meters
+ * @param x easting in metres
+ * @param y northing in metres
  */
 export function findZonePrefixedSystems(
   x: number,

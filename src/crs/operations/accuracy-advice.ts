@@ -24,7 +24,7 @@ export interface AreaSelection {
   readonly rejected: readonly DatumTransformation[];
 }
 
-/** @param limit meters */
+/** @param limit metres */
 export function selectInArea(
   transformations: readonly DatumTransformation[],
   area: Area,

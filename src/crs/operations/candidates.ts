@@ -10,7 +10,7 @@ export const wgs84DatumCode = "6326";
 export interface ShiftStep {
   readonly code: string | null;
   readonly name: string;
-  /** Helmert values: meters, arc-seconds (position vector), ppm, pivot; empty for grids and offsets. */
+  /** Helmert values: metres, arc-seconds (position vector), ppm, pivot; empty for grids and offsets. */
   readonly values: readonly number[];
   /** Grid files in order of precedence; null means no shift. Empty if no grid is used. */
   readonly grids: readonly (string | null)[];
@@ -26,7 +26,7 @@ export interface ShiftStep {
 export interface Candidate {
   readonly name: string;
   readonly inverse: boolean;
-  /** Meters; null if unknown. */
+  /** Metres; null if unknown. */
   readonly accuracy: number | null;
   readonly offshore: boolean;
   readonly area: Area | null;

@@ -183,7 +183,7 @@ function setPosition(xy: Float64Array, i: number, position: Float64Array): void 
 const isNaNPosition = (xy: Float64Array, i: number): boolean =>
   Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);
 
-/** GRS 80 and WGS 84 differ by a tenth of a millimeter in b, so that a shift of zeros between them changes nothing. */
+/** GRS 80 and WGS 84 differ by a tenth of a millimetre in b, so that a shift of zeros between them changes nothing. */
 function areEquivalentEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
   return (
     isSameEllipsoid(a, b) || (Math.abs(a.a - b.a) < 1e-3 && Math.abs(a.inverseFlattening - b.inverseFlattening) < 1e-5)

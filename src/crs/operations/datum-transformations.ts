@@ -7,7 +7,7 @@ import { type Candidate, findCancellingPairs, findCandidates, type ShiftStep, wg
 /** A transformation from one datum to another, in one or more steps. */
 export interface DatumTransformation {
   readonly name: string;
-  /** Meters; null if unknown. */
+  /** Metres; null if unknown. */
   readonly accuracy: number | null;
   readonly area: Area | null;
   readonly offshore: boolean;
@@ -131,7 +131,7 @@ function countMovingSteps({ steps }: DatumTransformation): number {
   return count;
 }
 
-/** Meters: EPSG's value for an unknown accuracy. `--accuracy 999` allows operations of unknown accuracy. */
+/** Metres: EPSG's value for an unknown accuracy. `--accuracy 999` allows operations of unknown accuracy. */
 export const unknownAccuracy = 999;
 
 export const isAccurateEnough = (candidate: DatumTransformation | undefined, limit: number): boolean =>

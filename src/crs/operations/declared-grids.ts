@@ -10,7 +10,7 @@ interface DeclaredGrid {
   readonly optional: boolean;
 }
 
-/** Parses `+nadgrids=@conus,ntv2_0.gsb,null`, in order of precedence; `null` is no shift. */
+/** Parses `+nadgrids=@conus,ntv2_0.gsb,null`, in order of precedence; `null` is not a shift. */
 const parseNadgrids = (text: string): DeclaredGrid[] =>
   text
     .split(",")
@@ -60,7 +60,7 @@ export function findDeclaredGridCandidates(
   ];
 }
 
-/** Meters; null if the accuracy of one grid is unknown. */
+/** Metres; null if the accuracy of one grid is unknown. */
 function worstGridAccuracy(paths: readonly string[], { ellipsoid }: Datum, tables: CrsRegistry): number | null {
   let worst: number | null = 0;
   for (const path of paths) {

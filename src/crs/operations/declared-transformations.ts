@@ -9,7 +9,7 @@ import { concatenate, type DatumTransformation, overlapsArea, sortTransformation
 import { findDeclaredGridCandidates } from "./declared-grids.js";
 
 /**
- * Meters: a declared shift of zeros on an ellipsoid of satellite geodesy means that the datum is geocentric. The value is
+ * Metres: a declared shift of zeros on an ellipsoid of satellite geodesy means that the datum is geocentric. The value is
  * the worst accuracy of EPSG's operations with zeros, that of NAD83.
  */
 const geocentricFrameAccuracy = 4;

@@ -159,7 +159,7 @@ async function findHorizontalOperation(
     return createSingleTransformation(
       pair,
       ballparkTransformation,
-      "the datums differ by an unknown amount, which may be hundreds of meters",
+      "the datums differ by an unknown amount, which may be hundreds of metres",
     );
   throw refuse(reason, lacking);
 }

@@ -5,7 +5,7 @@ export interface Helmert {
   readonly translation: readonly [number, number, number];
   readonly rotation: readonly [number, number, number];
   readonly scale: number;
-  /** The pivot point (Molodensky-Badekas), in meters. */
+  /** The pivot point (Molodensky-Badekas), in metres. */
   readonly pivot: readonly [number, number, number];
   /** Whether it is applied from target to source. */
   readonly inverse: boolean;
@@ -15,7 +15,7 @@ export interface Helmert {
 
 const arcSecond = Math.PI / 648000;
 
-/** Prepares the values of the table: meters, arc-seconds, ppm, pivot. `source` and `target` are those of this use. */
+/** Prepares the values of the table: metres, arc-seconds, ppm, pivot. `source` and `target` are those of this use. */
 export function createHelmert(
   values: readonly number[],
   inverse: boolean,
@@ -35,7 +35,7 @@ export function createHelmert(
 }
 
 /**
- * Applies transformations to positions `from`…`to` (radians; heights in meters, 0 if absent) one after the other, in place,
+ * Applies transformations to positions `from`…`to` (radians; heights in metres, 0 if absent) one after the other, in place,
  * in geocentric coordinates, so that height changes of one step affect the next. The heights themselves are not changed,
  * since the operations are two-dimensional. Rotations are linearized as in EPSG (guidance note 7-2, 2.4.3.2) and PROJ. One
  * long loop, since it runs for every position.
@@ -94,7 +94,7 @@ export function applyHelmert(
       }
     }
     const p = Math.sqrt(x * x + y * y);
-    // Bowring's formula; its error near the ground is far below a micrometer.
+    // Bowring's formula; its error near the ground is far below a micrometre.
     const theta = Math.atan2(w * ta, p * tb);
     const sinTheta = Math.sin(theta);
     const cosTheta = Math.cos(theta);

@@ -9,7 +9,7 @@ import { OperationSelector } from "./operation-selector.js";
 /** A registered operation that would be better than the available ones, but lacks grids. Plain data. */
 export interface BetterOperation {
   readonly name: string;
-  /** Meters. */
+  /** Metres. */
   readonly accuracy: number;
   /** Degrees: west, south, east, north; null if EPSG does not say. */
   readonly area: Area | null;
@@ -47,7 +47,7 @@ export function findOperationsMissingGrids(
 
 /**
  * Selects those that are better somewhere in an area, first those that geoferry can use, the widest first.
- * @param enough meters: an accuracy that is sufficient; without it, an operation must be better than the chosen one
+ * @param enough metres: an accuracy that is sufficient; without it, an operation must be better than the chosen one
  */
 export function selectBetterInArea(
   operations: readonly BetterOperation[],

@@ -24,7 +24,7 @@ export interface OperationNote {
 const formatAccuracy = (accuracy: number | null): string =>
   accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`;
 
-/** The worst accuracy in meters; null if one is unknown. */
+/** The worst accuracy in metres; null if one is unknown. */
 export const worstAccuracy = (transformations: readonly DatumTransformation[]): number | null =>
   transformations.some(({ accuracy }) => accuracy === null)
     ? null
@@ -74,7 +74,7 @@ export function operationNotes(operation: Operation, uses: readonly Transformati
 /** The accuracy of an operation after use. */
 export interface OperationSummary {
   readonly name: string;
-  /** Meters: the worst accuracy of the used transformations; null if one is unknown. */
+  /** Metres: the worst accuracy of the used transformations; null if one is unknown. */
   readonly accuracy: number | null;
   /** Operations with missing grids that would be better for these positions. */
   readonly better: readonly BetterOperation[];

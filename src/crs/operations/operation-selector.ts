@@ -4,7 +4,7 @@ import { type DatumTransformation, unknownAccuracy } from "./datum-transformatio
 /**
  * Margin in degrees within which a transformation is used outside its area if no other applies, since data often extend a
  * little beyond the country for which it is defined. Over 111 km, classical networks are distorted by 10 to 20 parts per
- * million, which is one to two meters.
+ * million, which is one to two metres.
  */
 const marginDegrees = 1;
 
@@ -23,7 +23,7 @@ export class OperationSelector {
   private readonly allIndexes: Int32Array;
   /** West, south, east, north of each transformation; west is NaN if it is valid everywhere. */
   private readonly bounds: Float64Array;
-  /** Meters; NaN if unknown. */
+  /** Metres; NaN if unknown. */
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
   private readonly hasIntersectedArea: Uint8Array;

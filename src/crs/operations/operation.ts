@@ -10,7 +10,7 @@ import type { BetterOperation } from "./missing-grids.js";
 export interface Operation {
   readonly from: Crs;
   readonly to: Crs;
-  /** Meters; 0 if both have the same datum, null if unknown. */
+  /** Metres; 0 if both have the same datum, null if unknown. */
   readonly accuracy: number | null;
   readonly name: string;
   /** Assumptions and limits of the operation. */
@@ -21,7 +21,7 @@ export interface Operation {
   readonly transformations: readonly DatumTransformation[];
   /** Whether the only transformation is used everywhere, not only in and near its area. */
   readonly ignoresArea: boolean;
-  /** Meters: positions whose transformation is less accurate are refused. */
+  /** Metres: positions whose transformation is less accurate are refused. */
   readonly accuracyLimit: number;
   /** Grid files that it may use. */
   readonly gridFiles: readonly string[];
@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 export interface OperationOptions extends GridSources {
-  /** Meters: limit of accuracy; by default 100. */
+  /** Metres: limit of accuracy; by default 100. */
   readonly accuracy?: number;
   /** Area of the data in degrees, if known. It only affects the advice of errors. */
   readonly within?: Area;

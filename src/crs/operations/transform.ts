@@ -16,7 +16,7 @@ import { OperationSelector } from "./operation-selector.js";
 import { PositionCounter } from "./position-counter.js";
 
 /**
- * Transforms interleaved positions in place; `z` (meters, NaN if absent) has one height a position and is not
+ * Transforms interleaved positions in place; `z` (metres, NaN if absent) has one height a position and is not
  * changed. A position that cannot be transformed becomes NaN, NaN. Returns the number of failed positions.
  */
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;

@@ -30,7 +30,7 @@ export function cassini(ellipsoid: Ellipsoid, lat0: number, hyperbolic: boolean)
       if (Math.abs(phi) > halfPi - 1e-10 || Math.abs(lam) > maxLongitudeOffset) return setNoImage(out);
       project(lam, phi, out);
     },
-    // The guidance note's inverse series is centimeters off at the edges; so the forward one is solved (as in PROJ).
+    // The guidance note's inverse series is centimetres off at the edges; so the forward one is solved (as in PROJ).
     inverse(x, y, out) {
       let phi = latitude(origin + y);
       let lam = x / (primeVerticalRadius(e2, Math.sin(phi)) * Math.cos(phi));

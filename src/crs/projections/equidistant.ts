@@ -7,7 +7,7 @@ import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 /**
  * Azimuthal equidistant (Snyder 1987, 25-1 to 25-24) along geodesics, as PROJ has it; EPSG's modified azimuthal
- * equidistant (method 9832) is this one, to a fraction of a millimeter over its islands.
+ * equidistant (method 9832) is this one, to a fraction of a millimetre over its islands.
  */
 export function azimuthalEquidistant(ellipsoid: Ellipsoid, lat0: number): Mapping {
   if (isPole(lat0)) return polarAspect(ellipsoid, lat0 < 0 ? -1 : 1);

@@ -15,6 +15,7 @@ import {
 import { cassini } from "./cassini.js";
 import { albers, bonne, equidistantConic, nearConformal, polyconic } from "./conics.js";
 import { azimuthalEquidistant, twoPointEquidistant } from "./equidistant.js";
+import { goode, goodeLobes } from "./goode.js";
 import {
   eccentricitySquared,
   lambertConic,
@@ -36,8 +37,6 @@ import {
   equalEarth,
   equidistantCylinder,
   equidistantCylinderOfSphere,
-  goode,
-  goodeLobes,
   isParameterlessMap,
   loximuthal,
   parameterlessMaps,
@@ -49,7 +48,7 @@ import {
 
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
-/** The parameters of a projection for its formulas: angles in radians, lengths in meters. */
+/** The parameters of a projection for its formulas: angles in radians, lengths in metres. */
 interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
   readonly parameters: ProjectionParameters;
@@ -60,7 +59,7 @@ interface ProjectionInput {
   readonly k: number;
   readonly x0: number;
   readonly y0: number;
-  /** Meters in a unit of the system. */
+  /** Metres in a unit of the system. */
   readonly unit: number;
 }
 
@@ -99,7 +98,7 @@ const fromMapping =
   (make: (given: ProjectionInput) => Mapping | null) =>
   (given: ProjectionInput): ProjectionKernel | null =>
     buildFromMapping(given, make(given), given.ellipsoid.a);
-/** The sphere of a radius in meters, on which latitudes are those of the ellipsoid. */
+/** The sphere of a radius in metres, on which latitudes are those of the ellipsoid. */
 const sphereOfRadius = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
   ...ellipsoid,
   a: radius,

@@ -2,7 +2,7 @@ import type { Ellipsoid } from "../definitions/definition.js";
 
 /**
  * A map projection over interleaved positions `from`…`to`, in place: longitude and latitude in radians, counted from
- * the prime meridian of the system, to x and y in meters with the false origin, and back. A position that has no image
+ * the prime meridian of the system, to x and y in metres with the false origin, and back. A position that has no image
  * becomes NaN.
  */
 export interface ProjectionKernel {

@@ -1,6 +1,6 @@
 /**
  * Auxiliary latitudes of an ellipsoid (Snyder 1987, section 3; Karney 2011 and 2023: series in the third flattening to
- * its sixth power, which leave less than a micrometer on any ellipsoid of the earth). Angles in radians, lengths in
+ * its sixth power, which leave less than a micrometre on any ellipsoid of the earth). Angles in radians, lengths in
  * units of the semi-major axis.
  */
 import type { Ellipsoid } from "../definitions/definition.js";

@@ -10,7 +10,7 @@ export interface Mapping {
   inverse(x: number, y: number, out: Float64Array): void;
 }
 
-/** The central meridian in radians, and the false origin in meters. */
+/** The central meridian in radians, and the false origin in metres. */
 export interface MapFrame {
   readonly lon0: number;
   readonly x0: number;

@@ -52,14 +52,14 @@ export function krovak(ellipsoid: Ellipsoid, { lat0, colatitude, pseudoParallel,
   };
 }
 
-/** Of EPSG's conversions 5219 and 5220 of Czechia (guidance note 7-2, 3.1.4.2), in meters; no other has been defined. */
+/** Of EPSG's conversions 5219 and 5220 of Czechia (guidance note 7-2, 3.1.4.2), in metres; no other has been defined. */
 const krovakOrigin = [1089000, 654000] as const;
 const krovakTerms = [
   0.02946529277, 0.02515965696, 1.193845912e-7, -4.66827014e-7, 9.233980362e-12, 1.523735715e-12, 1.696780024e-18,
   4.408314235e-18, -8.331083518e-24, -3.689471323e-24,
 ] as const;
 
-/** EPSG methods 1042 and 1043, Krovak modified: Krovak moved by a polynomial of centimeters. Southing and westing. */
+/** EPSG methods 1042 and 1043, Krovak modified: Krovak moved by a polynomial of centimetres. Southing and westing. */
 export function krovakModified(ellipsoid: Ellipsoid, parameters: KrovakParameters): Mapping {
   const { a } = ellipsoid;
   const plain = krovak(ellipsoid, parameters);
@@ -163,7 +163,7 @@ export function newZealand(lat0: number): Mapping {
   };
 }
 
-/** EPSG method 1052, Colombia Urban (guidance note 7-2, 3.5.2). `height` in meters. */
+/** EPSG method 1052, Colombia Urban (guidance note 7-2, 3.5.2). `height` in metres. */
 export function colombiaUrban(ellipsoid: Ellipsoid, lat0: number, height: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
   const h = height / ellipsoid.a;
@@ -191,8 +191,8 @@ export function colombiaUrban(ellipsoid: Ellipsoid, lat0: number, height: number
 }
 
 /**
- * EPSG method 9816, Tunisia Mining Grid (guidance note 7-2, 3.5.5): kilometers and grads, with constants of its own.
- * x and y are in kilometers with the false origin.
+ * EPSG method 9816, Tunisia Mining Grid (guidance note 7-2, 3.5.5): kilometres and grads, with constants of its own.
+ * x and y are in kilometres with the false origin.
  */
 export function tunisiaMining(): Mapping {
   const grad = Math.PI / 200;

@@ -3,7 +3,7 @@ import type { Ellipsoid } from "../definitions/definition.js";
 import { flattening } from "./kernels.js";
 import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
-/** Vertical near-side perspective of a sphere (Snyder 1987, 23-1 to 23-16). `height` in meters. */
+/** Vertical near-side perspective of a sphere (Snyder 1987, 23-1 to 23-16). `height` in metres. */
 export function nearSide(ellipsoid: Ellipsoid, lat0: number, height: number): Mapping | null {
   const p = 1 + height / ellipsoid.a;
   if (!(p > 1)) return null;
@@ -32,7 +32,7 @@ export function nearSide(ellipsoid: Ellipsoid, lat0: number, height: number): Ma
 
 /**
  * Geostationary satellite view, sweeping north and south (CGMS 03, 4.4.3): x and y are the scanning angles times the
- * height. `height` above the ellipsoid, in meters.
+ * height. `height` above the ellipsoid, in metres.
  */
 export function geostationary(ellipsoid: Ellipsoid, height: number): Mapping | null {
   const h = height / ellipsoid.a;

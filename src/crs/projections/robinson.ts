@@ -92,7 +92,7 @@ export function robinson(a: number, lon0: number, x0: number, y0: number): Proje
     inverse(xy, from, to) {
       for (let i = from; i < to; i++) {
         const north = xy[2 * i + 1]! - y0;
-        // In PROJ's order: at a node the cubics differ by a meter, and the last bit chooses between them.
+        // In PROJ's order: at a node the cubics differ by a metre, and the last bit chooses between them.
         const distance = Math.abs(north * perRadius) / distanceScale;
         if (!(distance <= 1.000001)) {
           setNaN(xy, i);

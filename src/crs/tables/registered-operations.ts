@@ -11,13 +11,13 @@ export interface RegisteredOperation {
   /** Whether its area is described as offshore; other operations take precedence. */
   readonly offshore: boolean;
   readonly area: Area | null;
-  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for any that is no such shift. */
+  /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for any other. */
   readonly values: readonly number[];
   /** Grid files with alternatives, first the one that PROJ publishes; empty if it needs none. */
   readonly grids: readonly GridChoice[];
   /** A grid in a format that geoferry does not read. */
   readonly unsupportedGrid: string | null;
-  /** Arc-seconds that are added to longitude and latitude; null for any that is no such offset. */
+  /** Arc-seconds that are added to longitude and latitude; null for any other. */
   readonly offset: LongitudeLatitudeOffset | null;
   /** The codes of its steps; empty for a single step. */
   readonly steps: readonly StepCode[];

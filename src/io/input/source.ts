@@ -23,6 +23,8 @@ export interface UnpackedEntries {
   readonly main: string;
   /** The paths on disk of the other entries, by their paths in the archive. */
   readonly files: ReadonlyMap<string, string>;
+  /** The paths in the archive of the entries that were not unpacked. */
+  readonly others: readonly string[];
 }
 
 /** A source that another thread can create from its `spec`. */
@@ -113,6 +115,7 @@ export class FileSource implements HostSource {
       known && {
         main: known.main,
         paths: [...known.files.keys()],
+        otherPaths: known.others,
         getSource: (path) => FileSource.at(known.files.get(path) ?? path, `${this.name}/${path}`),
       }
     );

@@ -191,7 +191,7 @@ class ZipExtractor {
   /** Returns the main entry as a source with the name of the archive: `places.kmz`, not `doc.kml`. */
   private datasetEntries(
     found: readonly ZipEntry[],
-    { members, extract, linked = [] }: SelectedEntries,
+    { members, extract, linked }: SelectedEntries,
     files: ReadonlyMap<string, FileSource>,
     source: FileSource,
   ): OpenedInput[] {
@@ -199,11 +199,14 @@ class ZipExtractor {
     const ignoredEntries = found
       .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
       .map(({ path }) => path);
-    const linkedFiles = new Map(linked.map(({ path }) => [path, files.get(path)!.path]));
+    const linkedFiles = new Map(linked?.map(({ path }) => [path, files.get(path)!.path]));
+    const others = found
+      .filter((each) => !extract.includes(each) && !isPrimary(each.path) && !isCompanion(each.path))
+      .map(({ path }) => path);
     return members.map(({ path }) => {
       const file = FileSource.at(files.get(path)!.path, source.name);
       return {
-        source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file,
+        source: linked ? file.withEntries({ main: path, files: linkedFiles, others }) : file,
         ignoredEntries,
       };
     });

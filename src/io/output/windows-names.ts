@@ -3,8 +3,9 @@
 /** Names of devices, with any extension: `aux.geojson` is a serial port. */
 const deviceName = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)/i;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses them in names
-const reservedCharacters = /[<>:"|?*\u0000-\u001f]/;
+/** Characters that names cannot contain on Windows, for a character class of a regular expression; without separators. */
+export const reservedInNames = '<>:"|?*\\u0000-\\u001f';
+const reservedCharacter = new RegExp(`[${reservedInNames}]`);
 
 /** Why Windows does not take a path as that of a file, or null: "CON is a device". */
 export function windowsNameProblem(path: string): string | null {
@@ -12,7 +13,7 @@ export function windowsNameProblem(path: string): string | null {
   const names = path.replace(/^([\\/]{2}[?.][\\/])?([a-z]:)?/i, "").split(/[\\/]/);
   for (const name of names) {
     if (name === "." || name === "..") continue;
-    const [reserved] = reservedCharacters.exec(name) ?? [];
+    const [reserved] = reservedCharacter.exec(name) ?? [];
     if (reserved !== undefined) return `a name on Windows cannot contain ${JSON.stringify(reserved)}`;
     const device = deviceName.exec(name)?.[1];
     if (device !== undefined) return `${device} is the name of a device on Windows`;
@@ -21,5 +22,5 @@ export function windowsNameProblem(path: string): string | null {
   return null;
 }
 
-/** A name that is no device: with an underscore where it is one. */
+/** A name that is not a device: with an underscore where it is one. */
 export const avoidDeviceName = (name: string): string => (deviceName.test(name) ? `_${name}` : name);

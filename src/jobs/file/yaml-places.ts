@@ -10,8 +10,20 @@ import {
   type Node,
   Parser,
   parseDocument,
+  type YAMLError,
 } from "yaml";
 import { createError, type GeoferryError } from "../../errors.js";
+
+/** Line and column start at 1. */
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+function positionAt(lines: LineCounter, offset: number): Position {
+  const { line, col: column } = lines.linePos(offset);
+  return { line, column };
+}
 
 /** Limits alias expansion ("billion laughs" attack). */
 const maxAliases = 100;
@@ -19,14 +31,16 @@ const maxAliases = 100;
 /** Limits nesting: the composer of the yaml library is recursive, and exhausts the stack of V8's regular expressions. */
 const maxDepth = 200;
 
-/** The offset at which a document is nested too deeply, or -1. The library's lexer and parser are not recursive. */
-function findTooDeep(text: string): number {
-  const parser = new Parser();
+/** Where a document is nested too deeply; null if it is not. The library's lexer and parser are not recursive. */
+function findTooDeep(text: string): Position | null {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > maxDepth) return parser.offset;
+    if (parser.stack.length > maxDepth) return positionAt(lines, parser.offset);
   }
-  return -1;
+  return null;
 }
 
 export class YamlPlace {
@@ -78,15 +92,37 @@ function formatValue(value: unknown): string {
 }
 
 class YamlDocument {
-  constructor(
+  private constructor(
     private readonly file: string,
-    private readonly document: Document,
+    readonly content: Document,
     private readonly lines: LineCounter,
   ) {}
 
-  /** Position of the value at a path, or of its nearest ancestor; of its key if `key`. Line and column start at 1. */
-  position(path: readonly (string | number)[], key = false): { readonly line: number; readonly column: number } {
-    let node: unknown = this.document.contents;
+  static parse(text: string, file: string): YamlDocument {
+    const lines = new LineCounter();
+    return new YamlDocument(file, parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true }), lines);
+  }
+
+  /** Errors and warnings, in this order. */
+  get problems(): readonly YAMLError[] {
+    return [...this.content.errors, ...this.content.warnings];
+  }
+
+  /** @throws an error of the library if aliases expand too far */
+  toJS(node: Node | null = null): unknown {
+    const { content } = this;
+    const options = { maxAliasCount: maxAliases };
+    return node ? node.toJS(content, options) : content.toJS(options);
+  }
+
+  problemError({ pos, message }: YAMLError): GeoferryError {
+    const position = positionAt(this.lines, pos[0]);
+    return createError("job-invalid", { file: this.file, ...position, reason: message.split("\n")[0]! });
+  }
+
+  /** Position of the value at a path, or of its nearest ancestor; of its key if `key`. */
+  position(path: readonly (string | number)[], key = false): Position {
+    let node: unknown = this.content.contents;
     let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
     for (const [depth, part] of path.entries()) {
       const inside = this.resolvedValue(node);
@@ -101,8 +137,7 @@ class YamlDocument {
       if (wantsKey) break;
       node = next;
     }
-    const { line, col } = this.lines.linePos(offset);
-    return { line, column: col };
+    return positionAt(this.lines, offset);
   }
 
   errorAt(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
@@ -111,7 +146,7 @@ class YamlDocument {
 
   private resolvedValue(node: unknown): unknown {
     return isNode(node) && "resolve" in node
-      ? (node as { resolve(document: Document): Node | undefined }).resolve(this.document)
+      ? (node as { resolve(document: Document): Node | undefined }).resolve(this.content)
       : node;
   }
 }
@@ -131,18 +166,17 @@ export interface PartialMembers {
  * @param text YAML 1.2 @param file for messages
  */
 export function readPartialMembers(text: string, file: string): PartialMembers {
-  if (findTooDeep(text) !== -1) return { members: new Map(), isComplete: false };
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const yaml = new YamlDocument(file, document, lines);
-  const end = Math.min(...[...document.errors, ...document.warnings].map(({ pos }) => pos[0]));
+  if (findTooDeep(text)) return { members: new Map(), isComplete: false };
+  const document = YamlDocument.parse(text, file);
+  const { contents } = document.content;
+  const end = Math.min(...document.problems.map(({ pos }) => pos[0]));
   const members = new Map<string, YamlPlace>();
-  let isComplete = end === Number.POSITIVE_INFINITY && isMap(document.contents);
-  for (const { key, value } of isMap(document.contents) ? document.contents.items : []) {
+  let isComplete = end === Number.POSITIVE_INFINITY && isMap(contents);
+  for (const { key, value } of isMap(contents) ? contents.items : []) {
     if (!isNode(value) || !value.range || value.range[2] > end) continue;
     try {
       const name = keyOf(key);
-      members.set(name, new YamlPlace(yaml, [name], value.toJS(document, { maxAliasCount: maxAliases })));
+      members.set(name, new YamlPlace(document, [name], document.toJS(value)));
     } catch {
       isComplete = false;
     }
@@ -156,21 +190,13 @@ export function readPartialMembers(text: string, file: string): PartialMembers {
  */
 export function parseYaml(text: string, file: string): YamlPlace {
   const tooDeep = findTooDeep(text);
-  if (tooDeep !== -1) {
-    const before = text.slice(0, tooDeep).split("\n");
-    const reason = `it is nested more than ${maxDepth} levels deep`;
-    throw createError("job-invalid", { file, line: before.length, column: before.at(-1)!.length + 1, reason });
-  }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const yaml = new YamlDocument(file, document, lines);
-  const [problem] = [...document.errors, ...document.warnings];
-  if (problem) {
-    const { line, col: column } = lines.linePos(problem.pos[0]);
-    throw createError("job-invalid", { file, line, column, reason: problem.message.split("\n")[0]! });
-  }
+  if (tooDeep)
+    throw createError("job-invalid", { file, ...tooDeep, reason: `it is nested more than ${maxDepth} levels deep` });
+  const document = YamlDocument.parse(text, file);
+  const [problem] = document.problems;
+  if (problem) throw document.problemError(problem);
   try {
-    return new YamlPlace(yaml, [], document.toJS({ maxAliasCount: maxAliases }));
+    return new YamlPlace(document, [], document.toJS());
   } catch (error) {
     throw createError("job-invalid", { file, line: 1, column: 1, reason: (error as Error).message }, error);
   }

@@ -30,13 +30,18 @@ export interface ComparedCounts {
 /** The findings stored for an output: reported while it is unchanged, and compared when it is written again. */
 export interface Findings extends FindingLists {
   readonly counts: ComparedCounts;
+  /** The fields of the source, at most `maxComparedFields`, if they are known. */
+  readonly fields?: readonly ComparedField[];
   /** The file with the rejected features. */
   readonly rejects?: string;
 }
 
-/** A change for the worse since the previous run: a new kind of loss or notice, more of a known one, or fewer features. */
+/**
+ * A change for the worse since the previous run: a new kind of loss or notice, more of a known one, fewer features, or a
+ * field of the source that is missing (`code` "missing") or has another type (`code` "type").
+ */
 export interface Regression {
-  readonly what: keyof ComparedCounts | "loss" | "notice" | "skippedRange";
+  readonly what: keyof ComparedCounts | "field" | "loss" | "notice" | "skippedRange";
   readonly code?: string;
   readonly field?: string;
   /** Null if the previous run had none of this kind. */
@@ -44,6 +49,18 @@ export interface Regression {
   readonly now: number;
   readonly example?: string;
 }
+
+/** Fields beyond this number are not compared between runs, which limits what is stored of each output. */
+const maxComparedFields = 1000;
+
+/** A field of a source: its type, or if the source does not declare types, what its values are. */
+export interface ComparedField {
+  readonly name: string;
+  readonly type: string;
+}
+
+export const comparedFields = (fields: readonly ComparedField[]): readonly ComparedField[] =>
+  fields.slice(0, maxComparedFields).map(({ name, type }) => ({ name, type }));
 
 export const emptyFindings: FindingLists = { losses: [], notices: [], skippedRanges: [] };
 
@@ -117,7 +134,18 @@ const listed = [
   ["notice", "notices"],
 ] as const;
 
-/** Regressions in this order: counts, new kinds, more of known kinds. */
+function findFieldRegressions(before: readonly ComparedField[], now: readonly ComparedField[]): Regression[] {
+  const types = new Map(now.map(({ name, type }) => [name, type]));
+  const isCut = now.length >= maxComparedFields;
+  return before.flatMap(({ name: field, type }): Regression[] => {
+    const later = types.get(field);
+    if (later === type || (later === undefined && isCut)) return [];
+    if (later === undefined) return [{ what: "field", code: "missing", field, before: 1, now: 0 }];
+    return [{ what: "field", code: "type", field, before: null, now: 1, example: `was ${type}, is ${later}` }];
+  });
+}
+
+/** Regressions in this order: counts, fields, new kinds, more of known kinds. */
 export function findRegressions(before: Findings | null, now: Findings): Regression[] {
   if (before === null) return [];
   const counts = (Object.keys(worseIf) as (keyof ComparedCounts)[]).flatMap((what): Regression[] => {
@@ -134,6 +162,7 @@ export function findRegressions(before: Findings | null, now: Findings): Regress
   );
   return [
     ...counts,
+    ...(before.fields && now.fields ? findFieldRegressions(before.fields, now.fields) : []),
     ...kinds.filter(({ before }) => before === null),
     ...kinds.filter(({ before }) => before !== null),
   ];

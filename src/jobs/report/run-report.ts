@@ -1,6 +1,6 @@
 /** The report of a run: stored in the job's state, written as JSON, and shown on an HTML page. */
 import { asGeoferryError, createError, type ErrorKind, type GeoferryError } from "../../errors.js";
-import { emptyFindings, type FindingLists, type Regression } from "./findings.js";
+import { type ComparedField, emptyFindings, type FindingLists, type Regression } from "./findings.js";
 
 /** `unchanged`: nothing to do. `rejects`: done, with rejected features. */
 export type Result = "done" | "unchanged" | "rejects" | "failed" | "skipped";
@@ -45,6 +45,11 @@ export interface ItemReport extends FindingLists {
   readonly backups?: readonly BackupReport[];
   /** Name of the worker that processed it. */
   readonly worker?: string;
+}
+
+/** What a sync step returns: its item, and the fields of the source, which are compared with the previous run's. */
+export interface SyncedItem extends ItemReport {
+  readonly sourceFields?: readonly ComparedField[];
 }
 
 /** Findings and regressions are those of all items. */

@@ -12,6 +12,7 @@ import {
   emptyFindingLists,
   type ItemReport,
   type StepReport,
+  type SyncedItem,
   sumCounts,
   toErrorReport,
   toGeoferryError,
@@ -125,11 +126,17 @@ async function attempt(
 }
 
 /** Adds the regressions of a sync step; `convertStep` compares each output itself. */
-function compareWithLastRun(step: Step, state: JobState, { dryRun }: StepContext, item: ItemReport): ItemReport {
+function compareWithLastRun(
+  step: Step,
+  state: JobState,
+  { dryRun }: StepContext,
+  { sourceFields: fields, ...item }: SyncedItem,
+): ItemReport {
   if (dryRun || item.result === "failed") return item;
   const { target, counts, losses, notices, skippedRanges } = item;
   const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
-  const findings: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, skippedRanges };
+  const lists = { losses, notices, skippedRanges };
+  const findings: Findings = { counts: { read, rejected, withoutGeometry }, ...(fields && { fields }), ...lists };
   const regressions = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
   state.saveOutput(step.name, target, { settings: "", sources: null, files: [], findings });
   return { ...item, regressions };

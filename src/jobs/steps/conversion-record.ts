@@ -5,7 +5,7 @@ import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import type { ConvertReport } from "../../pipeline/report.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import type { Registry } from "../../plugin/registry.js";
-import { emptyFindings, type Findings, toFindingLists } from "../report/findings.js";
+import { comparedFields, emptyFindings, type Findings, toFindingLists } from "../report/findings.js";
 import type { OutputRecord } from "../run/job-state.js";
 import { listOutputFiles, readOutputStamp } from "./source-stat.js";
 
@@ -52,8 +52,16 @@ export function withFiles(report: ConvertReport, files: OutputRecord["files"]): 
   return { upToDate: report.upToDate, findings: toFindings(report), files };
 }
 
-export const toFindings = ({ read, written, rejected, withoutGeometry, ...report }: ConvertReport): Findings => ({
+export const toFindings = ({
+  read,
+  written,
+  rejected,
+  withoutGeometry,
+  sourceFields,
+  ...report
+}: ConvertReport): Findings => ({
   counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
+  ...(sourceFields && { fields: comparedFields(sourceFields) }),
   ...toFindingLists(report.losses, report.notices, report.skippedRanges),
   ...(rejected > 0 && report.rejects !== null && { rejects: report.rejects }),
 });

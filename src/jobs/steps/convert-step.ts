@@ -228,13 +228,13 @@ function itemOf(
   if (record.upToDate) {
     if (!isCurrent || lastRecord === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
     const earlier = findingsOf(lastRecord);
-    const { counts, ...lists } = earlier;
+    const { counts, fields: _, ...lists } = earlier;
     const { rejected = 0, withoutGeometry = 0 } = counts;
     const counted = { ...(rejected > 0 && { rejected }), ...(withoutGeometry > 0 && { withoutGeometry }) };
     return { ...item, ...lists, result: isPartial(earlier) ? "rejects" : "unchanged", counts: counted };
   }
   const { findings } = record;
-  const { counts, ...lists } = findings;
+  const { counts, fields: _, ...lists } = findings;
   const regressions = findRegressions(lastRecord?.findings ?? null, findings);
   return { ...item, ...lists, regressions, result: isPartial(findings) ? "rejects" : "done", counts };
 }

@@ -1,6 +1,7 @@
 /** Runs a sync step. */
 import { resolve } from "node:path";
 import { redactInputs } from "../../io/redact.js";
+import { mergeFields } from "../../model/field.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
 import type { Host } from "../../pipeline/request.js";
 import { resolveMapId } from "../../remote/client/resolve-map-id.js";
@@ -14,12 +15,18 @@ import type { ReadSource } from "../../sync/source/read-source.js";
 import { synchronize } from "../../sync/sync.js";
 import { openReadonlySyncRun, SyncRun } from "../../sync/sync-run.js";
 import type { SyncStep } from "../job.js";
-import { type FindingLists, toFindingLists } from "../report/findings.js";
-import { type Counts, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
+import { type ComparedField, comparedFields, type FindingLists, toFindingLists } from "../report/findings.js";
+import {
+  type Counts,
+  emptyFindingLists,
+  type ItemReport,
+  type SyncedItem,
+  toErrorReport,
+} from "../report/run-report.js";
 import type { DispatchContext } from "../run/dispatch-context.js";
 
 /** Guards decide without a prompt. @throws errors that occur before the first write */
-export async function runSyncStep(step: SyncStep, context: DispatchContext): Promise<ItemReport> {
+export async function runSyncStep(step: SyncStep, context: DispatchContext): Promise<SyncedItem> {
   const { request: stepRequest, backup: backupPath } = step;
   const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = context;
   if (distributedRun && !dryRun) return distributedRun.sync(step, host);
@@ -43,7 +50,8 @@ export async function runSyncStep(step: SyncStep, context: DispatchContext): Pro
   });
   const { rejected, ...others } = countsOf(prepared.source);
   const isPartial = rejected > 0 || prepared.source.gaps.length > 0;
-  const read = { ...item, ...listsOfSource(prepared) };
+  const sourceFields = comparedFields(fieldsOfSource(prepared.source));
+  const read = { ...item, ...listsOfSource(prepared), sourceFields };
   if (applied === null)
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, error } = applied;
@@ -72,6 +80,17 @@ const countsOf = ({ readCount, withoutGeometry, rejects }: ReadSource) => ({
   ...(withoutGeometry > 0 && { withoutGeometry }),
   rejected: rejects.count,
 });
+
+/** The fields with their types, or if the source does not declare them, with the kinds of their values. */
+function fieldsOfSource({ layers, fields }: ReadSource): readonly ComparedField[] {
+  const declared = mergeFields(layers.map((layer) => layer.fields));
+  if (declared) return declared;
+  return fields.map(({ name, values, texts }) => {
+    const type =
+      texts === 0 ? (values === 0 ? "empty" : "no text") : texts === values ? "text" : "text and other values";
+    return { name, type };
+  });
+}
 
 /** Findings of the source and of the comparison with the map. */
 function listsOfSource(found: PreparedSync | UnchangedSync): FindingLists & Pick<ItemReport, "rejects"> {

@@ -18,7 +18,7 @@ export type WorkerRequest =
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly piece: Piece }
   | { readonly kind: "close"; readonly task: number }
-  | { readonly kind: "scan-part"; readonly id: number; readonly spec: ScanSpec; readonly piece: unknown }
+  | { readonly kind: "scan-part"; readonly id: number; readonly spec: ScanSpec; readonly part: unknown }
   /** Returns buffers of written results for reuse. */
   | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
@@ -63,7 +63,7 @@ export class PoolExecutor implements Executor {
   readonly parallelism: number;
   private workers: PoolWorker[] = [];
   private nextTaskId = 0;
-  private nextPieceId = 0;
+  private nextId = 0;
   private failure: unknown;
   private readonly resultOrigins = new WeakMap<PieceResult, ResultOrigin>();
   private readonly bufferReleaser = new BufferReleaser();
@@ -121,15 +121,15 @@ export class PoolExecutor implements Executor {
       worker.openTasks.add(task);
       worker.thread.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
     }
-    const id = this.nextPieceId++;
+    const id = this.nextId++;
     const { result } = await this.request(worker, { kind: "run", task, id, piece }, transferableBuffers(piece));
     return result!;
   }
 
-  scanParts(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  scanParts(spec: ScanSpec, parts: AsyncIterable<unknown>): AsyncIterable<unknown> {
     this.start();
-    return mapInOrder(pieces, this.parallelism + 1, async (piece) => {
-      const answer = await this.request(this.leastBusy(), { kind: "scan-part", id: this.nextPieceId++, spec, piece });
+    return mapInOrder(parts, this.parallelism + 1, async (part) => {
+      const answer = await this.request(this.leastBusy(), { kind: "scan-part", id: this.nextId++, spec, part });
       return "scanned" in answer ? answer.scanned : undefined;
     });
   }

@@ -12,7 +12,8 @@ import { packFeatures } from "../../model/pack-features.js";
 import type { Chunk, Encoder, Format, ReaderModule, TargetLayer } from "../../plugin/format.js";
 import type { OptionTable, OptionValues } from "../../plugin/options.js";
 import { buildStage } from "../../stages/build-stage.js";
-import { type FitPlan, fitBatch } from "../../stages/fit-to-writer.js";
+import { fitBatch } from "../../stages/fit-batch.js";
+import type { FitPlan } from "../../stages/fit-plan.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import { countDropped } from "../write/rejects-file.js";
 import { collectGarbage } from "./collect-garbage.js";
@@ -57,7 +58,7 @@ export interface EncodeSpec {
   readonly targetLayers: readonly TargetLayer[];
 }
 
-/** A piece of a layer: a split, a batch that was already read, or with neither the whole layer. */
+/** What a task processes at once: a split, a batch that was already read, or with neither the whole layer. */
 export interface Piece {
   readonly split?: Split;
   readonly batch?: BatchData;
@@ -149,14 +150,14 @@ class RejectCountingContext implements StageContext {
 /** Scans a part of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
 export async function scanPart(
   { source: sourceSpec, reader: ref, skipErrors, keepsBadGeometries }: ScanSpec,
-  piece: unknown,
+  part: unknown,
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
   const source = createSource(sourceSpec);
   const reader = await loadReader(ref, findFormat);
   await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
-  return reader.scanPart!(source, piece, context);
+  return reader.scanPart!(source, part, context);
 }
 
 async function loadReader(ref: FormatRef, findFormat: FindFormat): Promise<ReaderModule<OptionValues<OptionTable>>> {

@@ -71,9 +71,9 @@ async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promi
   }
 }
 
-async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "scan-part" }): Promise<WorkerReply> {
+async function scanSourcePart({ id, spec, part }: WorkerRequest & { kind: "scan-part" }): Promise<WorkerReply> {
   try {
-    return { id, scanned: await scanPart(spec, piece, findFormat, abortController.signal) };
+    return { id, scanned: await scanPart(spec, part, findFormat, abortController.signal) };
   } catch (error) {
     return { id, error: toPlainError(error) };
   }

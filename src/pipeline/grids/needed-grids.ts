@@ -38,7 +38,7 @@ export const mayNeedGrids = async (from: Crs, to: Crs, options: OperationOptions
 
 /** A more accurate operation whose missing grids are all published by PROJ. */
 interface PublishedOperation {
-  /** Meters. */
+  /** Metres. */
   readonly accuracy: number;
   readonly missing: readonly PublishedGrid[];
 }
@@ -72,5 +72,5 @@ export async function areaInDegrees(crs: Crs, extent: Extent | null): Promise<Ar
   return [west - datumMarginDegrees, south - datumMarginDegrees, east + datumMarginDegrees, north + datumMarginDegrees];
 }
 
-/** Degrees: about two kilometers, more than any two datums differ. */
+/** Degrees: about two kilometres, more than any two datums differ. */
 const datumMarginDegrees = 0.02;

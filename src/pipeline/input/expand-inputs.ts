@@ -61,7 +61,14 @@ function isLinkToFolder(entry: Dirent, path: string): boolean {
   }
 }
 
-function* walkFolder(folder: string, root: string, registry: Registry): Generator<ExpandedInput> {
+/** Whether a file that is no input may be one by its content: not a companion of another file, and not hidden. */
+const isLeftOut = (registry: Registry, name: string): boolean =>
+  !registry.canBeInput(name) &&
+  !registry.isCompanion(name) &&
+  !/^(thumbs\.db|desktop\.ini)$|\.rejects\.geojsonl$/i.test(name);
+
+/** @param leftOut gets the files that no format has by name */
+function* walkFolder(folder: string, root: string, registry: Registry, leftOut: string[]): Generator<ExpandedInput> {
   let entries: Dirent[];
   try {
     entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -74,10 +81,11 @@ function* walkFolder(folder: string, root: string, registry: Registry): Generato
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
-    if (entry.isDirectory() && !registry.isDatasetFolder(path)) yield* walkFolder(path, root, registry);
+    if (entry.isDirectory() && !registry.isDatasetFolder(path)) yield* walkFolder(path, root, registry, leftOut);
     else if (entry.isDirectory()) yield { address: path, relativePath: relative(root, path) };
     else if (isSeparateInput(registry, path, names) && !isLinkToFolder(entry, path))
       yield { address: path, relativePath: relative(root, path) };
+    else if (isLeftOut(registry, entry.name)) leftOut.push(path);
   }
 }
 
@@ -106,6 +114,7 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
 /**
  * Expands the arguments to inputs, in their order.
  * @param from the requested format; if it reads folders, a folder is one input
+ * @param onLeftOut called with the files of folders that no format has by name
  * @throws input-missing if an argument matches nothing, usage if it is empty, and errors of listing a bucket
  */
 export async function expandInputs(
@@ -113,8 +122,10 @@ export async function expandInputs(
   registry: Registry,
   signal: AbortSignal,
   from?: string,
+  onLeftOut: (paths: readonly string[]) => void = () => {},
 ): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
+  const leftOut: string[] = [];
   const readsFolders = from !== undefined && registry.get(from).folderExtensions !== undefined;
   const isDataset = (path: string) => readsFolders || registry.isDatasetFolder(path);
   for (const text of given) {
@@ -127,7 +138,7 @@ export async function expandInputs(
       if (found.length === 0) throw createError("input-missing", { source: text });
       inputs.push(...found);
     } else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
-      for (const input of walkFolder(text, text, registry)) inputs.push(input);
+      for (const input of walkFolder(text, text, registry, leftOut)) inputs.push(input);
     } else if (!existsSync(text) && isGlob(text)) {
       const found = await expandGlob(text, registry);
       if (found.length === 0) throw createError("input-missing", { source: text });
@@ -138,5 +149,6 @@ export async function expandInputs(
     const known = [...new Set(registry.all().flatMap(({ reader, extensions }) => (reader ? extensions : [])))];
     throw createError("input-missing", { source: given.join(", "), known });
   }
+  if (leftOut.length > 0) onLeftOut(leftOut);
   return inputs;
 }

@@ -111,7 +111,7 @@ export async function openInputs(
     const { keepsBadGeometries = false } = request;
     const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsBadGeometries };
     const { executor } = request;
-    const scanParts = executor?.scanParts && ((pieces: AsyncIterable<unknown>) => executor.scanParts!(spec, pieces));
+    const scanParts = executor?.scanParts && ((parts: AsyncIterable<unknown>) => executor.scanParts!(spec, parts));
     const context = new HostContext(
       source.name,
       signal,

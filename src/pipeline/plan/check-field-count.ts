@@ -1,7 +1,7 @@
 import { createError } from "../../errors.js";
 import { groupDigits } from "../../format-count.js";
 import type { LayerSummary } from "../../model/index.js";
-import type { FitPlan } from "../../stages/fit-to-writer.js";
+import type { FitPlan } from "../../stages/fit-plan.js";
 import type { ConvertRequest } from "../request.js";
 import type { ChosenWriter } from "./plan-outputs.js";
 

@@ -43,6 +43,27 @@ export async function openInPlaceUpdate(
   return { path: output, mode: append ? "append" : replaceLayer || overwrite ? "replace" : "add", layers };
 }
 
+/**
+ * The names of the layers that an output has which `--overwrite` replaces as a whole; none if the format's writer could
+ * not keep them, or if the file cannot be read.
+ */
+export async function replacedLayerNames(
+  request: ConvertRequest,
+  { capabilities, format, fileStem }: ChosenWriter,
+  host: Host,
+  spool: Spool,
+): Promise<string[]> {
+  const { output, overwrite } = request;
+  if (!overwrite || !capabilities.updatesInPlace || fileStem !== null || !existsSync(output)) return [];
+  if (zipOptions(output, format).zip !== undefined) return [];
+  try {
+    await using existing = await openInputs([output], { from: format.id }, host, spool, false, true);
+    return existing.layers.map(({ layer }) => layer.name);
+  } catch {
+    return [];
+  }
+}
+
 /** The existing layer of this name, or one whose name differs only in case. */
 export function findExistingLayer(update: InPlaceUpdate | null, name: string): LayerInfo | null {
   if (!update) return null;

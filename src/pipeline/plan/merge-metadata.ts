@@ -7,7 +7,7 @@ import {
   type MetadataTerm,
   metadataTerms,
 } from "../../model/metadata.js";
-import type { FitPlan } from "../../stages/fit-to-writer.js";
+import type { FitPlan } from "../../stages/fit-plan.js";
 import type { ConversionContext } from "../conversion-context.js";
 import type { OutputLayer } from "./plan-outputs.js";
 

@@ -1,9 +1,10 @@
 import { isSameCrs, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { redactUrl } from "../../io/redact.js";
+import { mergeFields, type TypedField } from "../../model/field.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
 import type { TargetLayer } from "../../plugin/format.js";
-import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-to-writer.js";
+import { adoptExistingFields, type FitPlan, planFit, summaryOfPart, targetFields } from "../../stages/fit-plan.js";
 import type { StageSpec } from "../../stages/stage.js";
 import type { ConversionContext } from "../conversion-context.js";
 import { collectGarbage } from "../execute/collect-garbage.js";
@@ -51,6 +52,8 @@ export interface PlannedLayer {
   readonly fitPlan: FitPlan;
   readonly crs: Crs | null;
   readonly parts: readonly PlannedPart[];
+  /** The fields of the inputs; null if only the features have them. */
+  readonly sourceFields: readonly TypedField[] | null;
   /** The findings of the scan; empty if there was none. */
   readonly scanFindings: LayerScan["findings"];
 }
@@ -117,7 +120,8 @@ export async function planLayer(
       existingLayer,
     };
   });
-  return { inputs, fitPlan, crs, parts, scanFindings: scan?.findings ?? new Map() };
+  const sourceFields = mergeFields(summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields));
+  return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
 }
 
 /** Notes that columns of a table look like coordinates but are read as attributes. */
@@ -152,8 +156,14 @@ function noteUndeclaredCrs(
   layer: string,
   crs: Crs | null,
 ): void {
-  if (request.reproject !== false || crs === null || writer.capabilities.crs === "any" || isWgs84(crs)) return;
-  const example = `the coordinates are in ${crs.id ?? crs.name}, but coordinates in ${writer.format.label} are longitude and latitude in WGS 84; omit --no-reproject, or choose another format`;
+  if (request.reproject !== false || writer.capabilities.crs === "any" || (crs !== null && isWgs84(crs))) return;
+  const meaning = `coordinates in ${writer.format.label} are longitude and latitude in WGS 84`;
+  if (crs === null) {
+    const example = `the input declares no coordinate reference system, and ${meaning}; if these are not, name their system with --source-crs, or choose another format`;
+    reportBuilder.notices.add("crs-undeclared", layer, undefined, 1, example);
+    return;
+  }
+  const example = `the coordinates are in ${crs.id ?? crs.name}, but ${meaning}; omit --no-reproject, or choose another format`;
   reportBuilder.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 

@@ -3,9 +3,11 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
 import { maxNameBytes, shortenName } from "../../io/output/temporary-names.js";
+import { reservedInNames } from "../../io/output/windows-names.js";
 import type { Format, WriterCapabilities } from "../../plugin/format.js";
 import { formatIds } from "../../plugin/format-family.js";
 import { parseOptions } from "../../plugin/options.js";
+import type { ConversionContext } from "../conversion-context.js";
 import type { FormatRef } from "../execute/task.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import type { ConvertRequest, Host } from "../request.js";
@@ -72,6 +74,18 @@ export function outputName(output: string, format: Format): string {
     : `${output}.${format.extensions[0]}`;
 }
 
+/** Notes that `--to` writes one format under the extension of another, since programs that decide by name would misread it. */
+export function noteForeignExtension({ request, host, writer, reportBuilder }: ConversionContext): void {
+  const { output } = request;
+  const { format } = writer;
+  if (request.to === undefined || output === "-" || format.addresses) return;
+  const others = host.registry.findByExtension(output);
+  if (others.length === 0 || others.includes(format)) return;
+  const [, extension] = splitExtension(output, others[0]!);
+  const example = `written as ${format.label} because of --to ${request.to}, although ${extension} is an extension of ${others[0]!.label}; programs that decide by name would misread it, so name it .${format.extensions[0]}`;
+  reportBuilder.notices.add("foreign-extension", basename(output), undefined, 1, example);
+}
+
 /** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
 export function isDatasetFolderName(output: string, { folderExtensions = [] }: Format): boolean {
   return folderExtensions.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
@@ -125,7 +139,8 @@ const maxSuffixBytes = 24;
 /** Bytes of the layer name that a file name keeps at least. */
 const minNameBytes = 24;
 
-const toFileName = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
+const unsafeInFileNames = new RegExp(`[${reservedInNames}/\\\\\\u007f-\\u009f]`, "g");
+const toFileName = (name: string) => name.replace(unsafeInFileNames, "_");
 
 /**
  * Assigns layers to files. If the format holds one layer, each layer of a single input gets a file, and the layers of

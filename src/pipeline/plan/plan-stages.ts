@@ -51,7 +51,8 @@ export async function planStages(
   grids: ReprojectionGrids,
   continuousLongitudes: boolean,
 ): Promise<StagePlan> {
-  if (open.isExisting) return { stages: [], crs: target ?? open.layer.crs, isCrsAssumed: false };
+  if (open.isExisting)
+    return { stages: existingStages(open, target), crs: target ?? open.layer.crs, isCrsAssumed: false };
   const stages: StageSpec[] = [];
   const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
 
@@ -70,6 +71,15 @@ export async function planStages(
   if (request.geometryType !== undefined) add("geometry-type", { type: request.geometryType });
   if (request.bbox) add("bbox", { box: checkBbox(request.bbox, crs.crs) });
   return { stages, ...crs };
+}
+
+/**
+ * The stages of the features of an output that is appended to. They are copied unchanged, but only if they can be in the
+ * system of the others: without a declared one, they must be degrees.
+ */
+function existingStages({ layer, source }: OpenLayer, target: Crs | null): StageSpec[] {
+  if (target === null || layer.crs !== null) return [];
+  return [{ name: "check-coordinates", settings: { mode: "assumed", source: source.name, isOutput: true } }];
 }
 
 /** Refuses a box with least x > greatest x, which only longitudes may have. @throws option-invalid */

@@ -1,8 +1,10 @@
-import type { Assembler } from "../../plugin/format.js";
+import { existsSync } from "node:fs";
+import type { Assembler, Format } from "../../plugin/format.js";
+import type { Registry } from "../../plugin/registry.js";
 import type { ConversionContext } from "../conversion-context.js";
 import { HostContext } from "../execute/host-context.js";
 import type { PlannedPart } from "../plan/plan-layer.js";
-import { isDatasetFolderName, zipOptions } from "../plan/plan-outputs.js";
+import { isDatasetFolderName, splitExtension, zipOptions } from "../plan/plan-outputs.js";
 
 /** An open output file of one or more parts. */
 export interface OpenAssembler {
@@ -27,6 +29,18 @@ export async function openAssemblers(
   else for (const part of parts) onOpened(await openAssembler(conversion, part.path, [part]));
 }
 
+/** Extensions of the companions of an output, apart from those that another dataset of the same name uses. */
+function companionsOf(path: string, format: Format, registry: Registry): string[] {
+  const [stem] = splitExtension(path, format);
+  const isUsed = (extension: string) =>
+    registry.all().some(({ companionExtensions, reader, extensions }) => {
+      if (!companionExtensions?.includes(extension) && !reader?.siblingExtensions?.includes(extension)) return false;
+      return extensions.some((main) => `${stem}.${main}` !== path && existsSync(`${stem}.${main}`));
+    });
+  const shared = (format.sharedCompanionExtensions ?? []).filter((extension) => !isUsed(extension));
+  return [...(format.companionExtensions ?? []), ...shared];
+}
+
 async function openAssembler(
   { request, host, writer: { format, formatRef, fileStem }, inPlaceUpdate, pathPlan, outputs }: ConversionContext,
   path: string,
@@ -41,7 +55,7 @@ async function openAssembler(
       ? { update: { path: inPlaceUpdate.path, mode: inPlaceUpdate.mode, isAddress: fileStem !== null } }
       : {}),
     ...(isDatasetFolderName(path, format) ? { folder: true } : fileStem === null ? zipOptions(path, format) : {}),
-    ...(format.companionExtensions ? { companions: format.companionExtensions } : {}),
+    companions: companionsOf(path, format, host.registry),
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);

@@ -5,7 +5,7 @@ import { createError } from "../../errors.js";
 import type { Extent } from "../../model/geometry.js";
 import type { MapClient, MapPage } from "../client/map-client.js";
 import { MapPageReader, type NumberedPage } from "./map-page-reader.js";
-import { matchesStoredMap, type StoredMap, storePages } from "./store-pages.js";
+import { matchesStoredMap, type SnapshotDigest, storePages } from "./store-pages.js";
 
 /** The state of a map at one point in time; its features are in `workspace.map`, with unique ids. */
 export interface Snapshot {
@@ -107,7 +107,7 @@ export async function readSnapshot(
   throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }
 
-const createSnapshot = ({ stats, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
+const createSnapshot = ({ stats, fingerprint }: SnapshotDigest, etag: string | null): Snapshot => ({
   features: stats.features,
   etag,
   fingerprint,

@@ -33,7 +33,7 @@ function writtenTexts({ features, texts }: NumberedPage, { exact }: StorageOptio
 }
 
 /** Statistics and fingerprint of a stored map. */
-export interface StoredMap {
+export interface SnapshotDigest {
   readonly stats: SnapshotStats;
   readonly fingerprint: string;
 }
@@ -60,7 +60,7 @@ export async function storePages(
   options: StorageOptions,
   key?: KeyReader,
   limit?: MapSizeLimit,
-): Promise<StoredMap> {
+): Promise<SnapshotDigest> {
   const { database, map } = workspace;
   const path = join(workspace.folder, "map.ndjson");
   database.exec("DROP INDEX IF EXISTS map_id; DROP INDEX IF EXISTS map_key");
@@ -105,7 +105,7 @@ export async function storePages(
   } finally {
     await file.close();
   }
-  return removeDuplicateIds(workspace) ? readStoredMap(workspace) : { stats, fingerprint: fingerprint.toString() };
+  return removeDuplicateIds(workspace) ? digestSnapshot(workspace) : { stats, fingerprint: fingerprint.toString() };
 }
 
 /** Keeps the last row of each id. @returns whether any row was deleted */
@@ -118,7 +118,7 @@ function removeDuplicateIds({ database }: Workspace): boolean {
   return changes > 0;
 }
 
-function readStoredMap({ map }: Workspace): StoredMap {
+function digestSnapshot({ map }: Workspace): SnapshotDigest {
   const stats = new SnapshotStats();
   const fingerprint = new Fingerprint();
   for (const row of map.rows()) {

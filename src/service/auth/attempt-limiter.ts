@@ -143,7 +143,7 @@ export class AttemptLimiter {
 const currentFailures = ({ failures, since, until }: AttemptCounter, now: number): number =>
   since <= now && now < until ? failures : 0;
 
-/** Names of fixed length, whatever the client sent. */
+/** Names of fixed length, derived from what the client sent. */
 function counterNames({ kind, name, address }: Attempt): { readonly one: string; readonly all: string } {
   const network = clientNetwork(address);
   const digest = sha256(name.toLowerCase()).toString("base64url");

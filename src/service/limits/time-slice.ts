@@ -4,14 +4,14 @@ import { setImmediate as others } from "node:timers/promises";
 const sliceMs = 10;
 
 /** Steps between clock checks: a check takes a tenth of the time of a small feature. */
-const piecesPerClockCheck = 8;
+const stepsPerClockCheck = 8;
 
 /** Splits long work on one request into slices: `if (slice.isOverAfter(i)) await slice.pass();` after step `i`. */
 export class TimeSlice {
   private end = performance.now() + sliceMs;
 
-  isOverAfter(piece: number): boolean {
-    return piece % piecesPerClockCheck === 0 && performance.now() > this.end;
+  isOverAfter(step: number): boolean {
+    return step % stepsPerClockCheck === 0 && performance.now() > this.end;
   }
 
   async yield(): Promise<void> {

@@ -22,7 +22,7 @@ export async function createMap(
 ): Promise<string | null> {
   const id = newUuidV7();
   const map = { id, owner: context.account, name, private: hidden, created: context.now };
-  if (!(await store.addMap({ ...map, ...(limit !== undefined && { limit }) }))) return null;
+  if (!(await store.addMap({ ...map, limit }))) return null;
   await recordMapAudit(store, id, "map-created", { name, private: hidden }, context);
   return id;
 }

@@ -127,7 +127,10 @@ export interface StoredMap {
   readonly version: string;
 }
 
-export type NewMap = Pick<StoredMap, "id" | "owner" | "name" | "private" | "created"> & { readonly limit?: number };
+export type NewMap = Pick<StoredMap, "id" | "owner" | "name" | "private" | "created"> & {
+  /** Maximum number of maps of the account. */
+  readonly limit?: number | undefined;
+};
 
 export interface MapListRequest {
   readonly account: string;

@@ -1,3 +1,4 @@
+import { daysInMonth } from "../../model/calendar.js";
 import type { BytesType, Value } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalType } from "../../model/layer-summary.js";
@@ -164,14 +165,8 @@ function bytesFromText(text: string): Uint8Array | undefined {
   return hexadecimal.test(compact) ? Buffer.from(compact, "hex") : undefined;
 }
 
-const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function isRealDate(text: string): boolean {
-  const year = Number(text.slice(0, 4));
-  const month = Number(text.slice(5, 7));
-  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return Number(text.slice(8, 10)) <= monthDays[month - 1]! + (leap ? 1 : 0);
-}
+const isRealDate = (text: string): boolean =>
+  Number(text.slice(8, 10)) <= daysInMonth(Number(text.slice(0, 4)), Number(text.slice(5, 7)));
 
 /** A text in ISO 8601, or with slashes for hyphens or a blank for the T, in canonical form. */
 export function canonicalTemporal(text: string): { type: "date" | "time" | "datetime"; text: string } | null {

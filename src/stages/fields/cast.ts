@@ -13,7 +13,7 @@ import {
 } from "../../model/column.js";
 import type { Field, FieldType } from "../../model/field.js";
 import { isExistingDay, temporalTypeAt } from "../../model/temporal-type.js";
-import { fieldTypeMapSetting, type Settings } from "../settings.js";
+import { fieldTypeMapSetting, type StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { CastLosses, castValue, doubleToInt32, doubleToInt64, int64ToDouble, int64ToInt32 } from "./cast-value.js";
 
@@ -25,7 +25,7 @@ export interface CastSettings {
 /** A field of another type: the width and decimals that the source declared were those of the old one. */
 const withType = (field: Field, type: FieldType): Field => (field.type === type ? field : { name: field.name, type });
 
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const types = fieldTypeMapSetting(settings, "map");
   return {
     apply(batch: Batch): Batch {
@@ -48,7 +48,7 @@ export function build(settings: Settings, context: StageContext): Stage {
  * - `cast-failed`: the value has no counterpart (text that is not a number, 3e9 as int32) and became null;
  * - `cast-rounded`: a fraction asked for as int32 or int64 became the nearest whole number, halves away from zero;
  * - `rounded`: an int64 beyond 2^53 that a double does not hold exactly;
- * - `time-dropped`, `date-dropped`: a datetime as a date or a time (midnight without an offset is no loss).
+ * - `time-dropped`, `date-dropped`: a datetime as a date or a time (midnight without an offset is not a loss).
  *
  * Text made of blanks becomes null without a loss. JSON strings are unquoted as text, and text becomes a JSON string;
  * an int64 beyond 2^53 becomes a JSON string, since JSON numbers are read as doubles. Bytes are base64 as text.

@@ -1,6 +1,6 @@
 import type { Batch } from "../../model/batch.js";
 import { uniqueName } from "../../model/field.js";
-import { type Settings, textSetting } from "../settings.js";
+import { type StageSettings, textSetting } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface IdsToFieldSettings {
@@ -9,7 +9,7 @@ export interface IdsToFieldSettings {
 }
 
 /** Moves the feature IDs into a new first field. A batch without IDs is not changed. */
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const wanted = textSetting(settings, "name");
   return {
     apply(batch: Batch): Batch {

@@ -1,6 +1,6 @@
 import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
-import { mapSetting, type Settings } from "../settings.js";
+import { mapSetting, type StageSettings } from "../settings.js";
 import type { Stage } from "../stage.js";
 
 export interface RenameSettings {
@@ -9,7 +9,7 @@ export interface RenameSettings {
 }
 
 /** @throws option-invalid if two fields of a batch would get one name */
-export function build(settings: Settings): Stage {
+export function build(settings: StageSettings): Stage {
   const names = mapSetting(settings, "map");
   return {
     apply(batch: Batch): Batch {

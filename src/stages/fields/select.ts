@@ -1,5 +1,5 @@
 import type { Batch } from "../../model/batch.js";
-import { listSetting, type Settings } from "../settings.js";
+import { listSetting, type StageSettings } from "../settings.js";
 import type { Stage } from "../stage.js";
 
 export interface SelectSettings {
@@ -7,7 +7,7 @@ export interface SelectSettings {
   readonly fields: readonly string[];
 }
 
-export function build(settings: Settings): Stage {
+export function build(settings: StageSettings): Stage {
   const names = [...new Set(listSetting(settings, "fields"))];
   return {
     apply(batch: Batch): Batch {

@@ -1,7 +1,7 @@
 import type { Batch } from "../../model/batch.js";
 import { type Extent, type GeometryColumn, Kind, positionRange } from "../../model/geometry.js";
 import { keepRows } from "../rows.js";
-import { boxSetting, type Settings } from "../settings.js";
+import { boxSetting, type StageSettings } from "../settings.js";
 import type { Stage } from "../stage.js";
 
 export interface BboxSettings {
@@ -107,7 +107,7 @@ export function splitAtAntimeridian([west, south, east, north]: Extent): Extent[
  * Keeps the features that intersect the box, exactly, as `ogr2ogr -spat` does. If west > east, the box spans the
  * antimeridian (RFC 7946, 5.2).
  */
-export function build(settings: Settings): Stage {
+export function build(settings: StageSettings): Stage {
   const boxes = splitAtAntimeridian(boxSetting(settings, "box"));
   return {
     apply(batch: Batch): Batch {

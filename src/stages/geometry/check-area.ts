@@ -4,7 +4,7 @@ import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { type GeometryColumn, positionRange } from "../../model/geometry.js";
 import type { Crs } from "../../model/layer.js";
-import type { Settings } from "../settings.js";
+import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface CheckAreaSettings {
@@ -35,7 +35,7 @@ const samplePositions = [0, 0.5, 1];
  * notice `outside-target-area`: the accuracy of the operation is unknown there. Checks source coordinates, since target
  * coordinates far from the area may be meaningless.
  */
-export async function build(settings: Settings, context: StageContext): Promise<Stage> {
+export async function build(settings: StageSettings, context: StageContext): Promise<Stage> {
   const { crs, target, area, areaName, swapped = false } = settings as unknown as CheckAreaSettings;
   if (typeof crs?.definition !== "string" || !Array.isArray(area))
     throw createError("internal", { reason: "check-area was given no system or no area" });

@@ -4,7 +4,7 @@ import { DegeneratePartFilter } from "../../model/degenerate-parts.js";
 import { coordinateToleranceDegrees, type GeometryColumn, positionRange } from "../../model/geometry.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
-import { booleanSetting, choiceSetting, type Settings, textSetting } from "../settings.js";
+import { booleanSetting, choiceSetting, type StageSettings, textSetting } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { poleOvershootDegrees } from "../suspect-swap.js";
 import { reportRepairs } from "./drop-degenerate.js";
@@ -17,6 +17,8 @@ export interface CheckCoordinatesSettings {
   readonly mode: "wgs84" | "assumed" | "finite";
   /** Name of the source, for `assumed`. */
   readonly source?: string;
+  /** Whether the source is the output that features are added to. */
+  readonly isOutput?: boolean;
   /** In the mode `wgs84`: features on both sides of the antimeridian may have longitudes up to ±360°. */
   readonly continuousLongitudes?: boolean;
 }
@@ -64,13 +66,13 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
 /** Larger numbers are not mistyped degrees. */
 const minMeters = 1000;
 
-/** @param remedy for coordinates that look like meters; empty if the message has one */
+/** @param remedy for coordinates that look like metres; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
   const isLatitude = Math.abs(y) > 90 + coordinateToleranceDegrees;
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
   if (Math.abs(x) > minMeters || Math.abs(y) > minMeters)
-    return { code, reason: `${reason}; these look like meters${remedy === "" ? "" : `: ${remedy}`}` };
+    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
   const isExchanged = Math.abs(y) > 90 + poleOvershootDegrees && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,
@@ -221,7 +223,7 @@ function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageConte
  * without: its longitudes turned one by one would lead it around the earth.
  * @throws crs-missing in the mode `assumed`
  */
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const mode = choiceSetting(settings, "mode", ["wgs84", "assumed", "finite"]);
   const range = ranges[mode];
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
@@ -248,7 +250,8 @@ export function build(settings: Settings, context: StageContext): Stage {
         if (mode === "assumed" && found.code === "out-of-range") {
           const reason = `it is not plain longitude and latitude: ${found.reason}`;
           const { position } = found;
-          throw createError("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
+          const details = { source, ...(place && { place }), reason, ...(position && { position }) };
+          throw createError("crs-missing", { ...details, isOutput: booleanSetting(settings, "isOutput") });
         }
         check.revert(mark);
         const isLongitude =

@@ -2,7 +2,7 @@ import type { Batch } from "../../model/batch.js";
 import { DegeneratePartFilter, type GeometryRequirements, meetsRequirements } from "../../model/degenerate-parts.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
-import type { Settings } from "../settings.js";
+import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface DropDegenerateSettings {
@@ -20,7 +20,7 @@ export interface DropDegenerateSettings {
  * - notice `ring-closed`: rings that did not end where they began;
  * - notice `empty-part`: parts without positions left out.
  */
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const needs = { minLinePositions: settings.shortLines === true ? 1 : 2, closesRingsInZ: settings.z === true };
   return {
     apply: (batch) => (meetsRequirements(batch.geometry, needs) ? batch : dropDegenerate(batch, needs, context)),

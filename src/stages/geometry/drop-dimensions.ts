@@ -1,6 +1,6 @@
 import type { Batch } from "../../model/batch.js";
 import type { GeometryColumn } from "../../model/geometry.js";
-import { booleanSetting, type Settings } from "../settings.js";
+import { booleanSetting, type StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface DropDimensionsSettings {
@@ -38,7 +38,7 @@ function withoutDimensions(geometry: GeometryColumn, z: boolean, m: boolean): Ge
 }
 
 /** Removes heights or measures, and counts the features that had some: `z-dropped`, `m-dropped`. */
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const z = booleanSetting(settings, "z");
   const m = booleanSetting(settings, "m");
 

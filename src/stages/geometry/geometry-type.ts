@@ -2,7 +2,7 @@ import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { Kind } from "../../model/geometry.js";
 import { keepRows } from "../rows.js";
-import { type Settings, textSetting } from "../settings.js";
+import { type StageSettings, textSetting } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface GeometryTypeSettings {
@@ -47,7 +47,7 @@ export function parseGeometryType(text: string): GeometryTypeFilter {
   return { singleKind: match[2] ? singleKinds[match[2]]! : null, toMulti: match[1] !== undefined };
 }
 
-export function build(settings: Settings, context: StageContext): Stage {
+export function build(settings: StageSettings, context: StageContext): Stage {
   const { singleKind, toMulti } = parseGeometryType(textSetting(settings, "type"));
 
   const ofFamily = (batch: Batch): Batch => {

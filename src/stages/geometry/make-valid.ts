@@ -1,6 +1,6 @@
 import type { Batch } from "../../model/batch.js";
 import { rejectGeometries } from "../rows.js";
-import type { Settings } from "../settings.js";
+import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { repairColumn } from "./valid/repair.js";
 import { loadGeos } from "./valid/validity.js";
@@ -18,7 +18,7 @@ const firstReason = (reasons: ReadonlyMap<number, string>): string => reasons.va
  * - loss `m-dropped`: repaired features lose their measures;
  * - reject `not-repairable`: nothing of the geometry's dimension is left, or a position is not finite.
  */
-export async function build(_settings: Settings, context: StageContext): Promise<Stage> {
+export async function build(_settings: StageSettings, context: StageContext): Promise<Stage> {
   const geos = await loadGeos();
   return {
     apply(batch: Batch): Batch {

@@ -1,14 +1,14 @@
 import type { Batch } from "../../model/batch.js";
 import { type GeometryColumn, Kind } from "../../model/geometry.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
-import type { Settings } from "../settings.js";
+import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 /**
  * For targets without GeometryCollections: one whose members are all points, lines or polygons becomes that Multi*,
  * an empty one no geometry; both are losses (`collection-merged`, `geometry-empty`). Mixed ones stay unchanged.
  */
-export function build(_settings: Settings, context: StageContext): Stage {
+export function build(_settings: StageSettings, context: StageContext): Stage {
   return { apply: (batch) => mergeCollections(batch, context) };
 }
 

@@ -10,7 +10,7 @@ import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { type GeometryColumn, positionRange } from "../../model/geometry.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
-import type { Settings } from "../settings.js";
+import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface ReprojectSettings {
@@ -64,7 +64,7 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
       });
   }
   if (tally.outsideAreaCount > 0) {
-    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by meters`;
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by metres`;
     context.reportNotice("outside-operation-area", undefined, example, tally.outsideAreaCount);
   }
   tally.clear();
@@ -74,7 +74,7 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
  * Transforms every position by one operation. A feature with a position that cannot be transformed is rejected
  * (`not-transformable`) with its source coordinates; the notice `zone-prefix` reports eastings with a zone number.
  */
-export async function build(settings: Settings, context: StageContext): Promise<Stage> {
+export async function build(settings: StageSettings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string")
     throw createError("internal", { reason: "reproject was given no operation" });

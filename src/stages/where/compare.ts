@@ -27,7 +27,7 @@ export function compareNumbers(a: number | bigint, b: number | bigint): number {
   return a < b ? Order.less : a > b ? Order.greater : a >= b ? Order.equal : Order.none;
 }
 
-/** Text as a number: whole numbers exactly, whatever their size; undefined if it is not one. */
+/** Text as a number: whole numbers of any size exactly; undefined if it is not one. */
 function parseNumber(text: string): number | bigint | undefined {
   const trimmed = text.trim();
   if (/^[+-]?\d{16,}$/.test(trimmed)) return BigInt(trimmed.startsWith("+") ? trimmed.slice(1) : trimmed);

@@ -1,5 +1,7 @@
+import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { type BytesColumn, type Column, decodeUtf8, isBytesColumn, Presence, type Value } from "../../model/column.js";
+import type { FieldType } from "../../model/field.js";
 import { geometryTypes } from "../../model/geometry.js";
 import { canonicalTemporal } from "../fields/cast-value.js";
 import { compareNumbers, compareValues, likeText, Order, scalarAt, TruthValue, toTruthValue } from "./compare.js";
@@ -46,9 +48,34 @@ function compileOperand(operand: Operand, batch: Batch): ReadValue {
   return column === null ? () => null : (row) => scalarAt(column, row);
 }
 
-/** A date written with slashes, or a date and time with a blank between, as the column has them. */
-function toColumnForm(column: BytesColumn, literal: string): string {
-  return column.type === "text" ? literal : (canonicalTemporal(literal.trim())?.text ?? literal);
+type Literal = Exclude<Value, Uint8Array>;
+
+/** A date, a time or both, or the beginning of one: `2020`, `2020-06`, `2020-06-01T12`. */
+const isoPrefixes: Readonly<Partial<Record<FieldType, RegExp>>> = {
+  date: /^\d{4}(-\d\d(-\d\d(T.*)?)?)?$/,
+  datetime: /^\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d.*)?)?)?)?)?$/,
+  time: /^\d\d(:\d\d(:\d\d.*)?)?$/,
+};
+
+/**
+ * A date written with slashes, or a date and time with a blank between, as the column has them.
+ * @throws usage for a literal that is no date or time, with which a comparison would be meaningless
+ */
+function toColumnForm({ type }: Column, literal: Literal, field: string): Literal {
+  const pattern = isoPrefixes[type];
+  if (!pattern || literal === null) return literal;
+  const text = typeof literal === "string" ? literal.trim() : String(literal);
+  const canonical = canonicalTemporal(text)?.text ?? text.replace(/^(\d{4}-\d\d-\d\d) (?=\d)/, "$1T");
+  if (typeof literal === "string" && pattern.test(canonical)) return canonical;
+  const example = type === "time" ? "'12:30:00'" : type === "date" ? "'2020-12-31'" : "'2020-12-31T12:30:00'";
+  const reason = `--where compares the field ${field}, which is a ${type}, with ${text}; write it as in ${example}`;
+  throw createError("usage", { reason });
+}
+
+/** The literal of a comparison in the form of the column that it is compared with. */
+function adaptLiteral(literal: Operand, field: Operand, column: Column | null | undefined): Operand {
+  if (literal.kind !== "literal" || field.kind !== "field" || !column) return literal;
+  return { ...literal, value: toColumnForm(column, literal.value, field.name) };
 }
 
 function compareBytes(column: BytesColumn, row: number, literal: Uint8Array): number {
@@ -69,7 +96,7 @@ function compileLiteralComparison(column: Column, literal: Value, wanted: number
   const { presence } = column;
   if (isBytesColumn(column)) {
     if (typeof literal !== "string" || column.type === "json" || column.type === "binary") return null;
-    const bytes = Buffer.from(toColumnForm(column, literal));
+    const bytes = Buffer.from(literal);
     return (row) =>
       presence[row] === Presence.value ? truthOfOrder(compareBytes(column, row, bytes), wanted) : TruthValue.unknown;
   }
@@ -79,12 +106,13 @@ function compileLiteralComparison(column: Column, literal: Value, wanted: number
     presence[row] === Presence.value ? truthOfOrder(compareNumbers(values[row]!, literal), wanted) : TruthValue.unknown;
 }
 
-function compileComparison(comparison: Comparison, left: Operand, right: Operand, batch: Batch): CompiledCondition {
-  if (left.kind === "literal" && right.kind !== "literal") {
-    return compileComparison(mirroredComparison[comparison], right, left, batch);
+function compileComparison(comparison: Comparison, left: Operand, given: Operand, batch: Batch): CompiledCondition {
+  if (left.kind === "literal" && given.kind !== "literal") {
+    return compileComparison(mirroredComparison[comparison], given, left, batch);
   }
   const wanted = ordersMatching[comparison];
   const column = findColumn(left, batch);
+  const right = adaptLiteral(given, left, column);
   const short = column && right.kind === "literal" ? compileLiteralComparison(column, right.value, wanted) : null;
   if (short) return short;
   const a = compileOperand(left, batch);

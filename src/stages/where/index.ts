@@ -1,6 +1,6 @@
 import type { Batch } from "../../model/batch.js";
 import { keepRows } from "../rows.js";
-import { type Settings, textSetting } from "../settings.js";
+import { type StageSettings, textSetting } from "../settings.js";
 import type { Stage } from "../stage.js";
 import { TruthValue } from "./compare.js";
 import { compile } from "./compile.js";
@@ -17,7 +17,7 @@ export interface WhereSettings {
  * Keeps the features for which the expression is true: neither false nor unknown.
  * @throws expression-invalid
  */
-export function build(settings: Settings): Stage {
+export function build(settings: StageSettings): Stage {
   const expression = parseExpression(textSetting(settings, "expression"));
   return {
     apply(batch: Batch): Batch {

@@ -1,5 +1,5 @@
 /** A character of a pattern: itself, or one of the wildcards. */
-type PatternPart = { readonly character: string } | "any" | "one";
+type PatternToken = { readonly character: string } | "any" | "one";
 
 /** Whether the pattern ends with an escape character that escapes nothing. */
 export function hasDanglingEscape(pattern: string, escapedBy: string): boolean {
@@ -9,8 +9,8 @@ export function hasDanglingEscape(pattern: string, escapedBy: string): boolean {
   return at > characters.length;
 }
 
-function parsePattern(pattern: string, escapedBy: string): PatternPart[] {
-  const found: PatternPart[] = [];
+function parsePattern(pattern: string, escapedBy: string): PatternToken[] {
+  const found: PatternToken[] = [];
   const characters = [...pattern];
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at]!;
@@ -40,37 +40,37 @@ function foldCase(text: string): string {
  * proportional to pattern length times text length.
  */
 export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: boolean): (text: string) => boolean {
-  const wanted = parsePattern(pattern, escapedBy).map((piece) =>
-    ignoreCase && typeof piece === "object" ? { character: foldCase(piece.character) } : piece,
+  const wanted = parsePattern(pattern, escapedBy).map((token) =>
+    ignoreCase && typeof token === "object" ? { character: foldCase(token.character) } : token,
   );
   return (written) => {
     const text = ignoreCase ? foldCase(written) : written;
     let at = 0;
     let next = 0;
     // Backtracking only to the last % is sufficient.
-    let retryPiece = -1;
+    let retryToken = -1;
     let retryAt = 0;
     for (;;) {
-      const piece = wanted[next];
-      if (piece === "any") {
-        retryPiece = ++next;
+      const token = wanted[next];
+      if (token === "any") {
+        retryToken = ++next;
         retryAt = at;
         continue;
       }
-      if (piece === undefined ? at === text.length : at < text.length && matchesAt(text, at, piece)) {
-        if (piece === undefined) return true;
-        at += piece === "one" ? characterWidth(text, at) : piece.character.length;
+      if (token === undefined ? at === text.length : at < text.length && matchesAt(text, at, token)) {
+        if (token === undefined) return true;
+        at += token === "one" ? characterWidth(text, at) : token.character.length;
         next++;
         continue;
       }
-      if (retryPiece < 0 || retryAt >= text.length) return false;
+      if (retryToken < 0 || retryAt >= text.length) return false;
       retryAt += characterWidth(text, retryAt);
       at = retryAt;
-      next = retryPiece;
+      next = retryToken;
     }
   };
 }
 
-function matchesAt(text: string, at: number, piece: Exclude<PatternPart, "any">): boolean {
-  return piece === "one" || text.startsWith(piece.character, at);
+function matchesAt(text: string, at: number, token: Exclude<PatternToken, "any">): boolean {
+  return token === "one" || text.startsWith(token.character, at);
 }

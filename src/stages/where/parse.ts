@@ -95,7 +95,7 @@ class Parser {
         left = this.parseChain(logical, left);
       } else if (this.startsPredicate(token) && BindingPower.predicate > least) {
         if (!isOperand(left))
-          throw this.createError(token, `what stands before ${this.describeToken(token)} is no value`);
+          throw this.createError(token, `what stands before ${this.describeToken(token)} is not a value`);
         left = this.parsePredicate(left);
       } else break;
     }

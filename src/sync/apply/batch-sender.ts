@@ -2,7 +2,7 @@ import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { JournalRequest } from "../journal/journal.js";
 import type { ApplyRun } from "./apply-run.js";
-import { type Batch, splitBatch } from "./batches.js";
+import { splitBatch, type WriteBatch } from "./batches.js";
 import { coverAllFeatures, matchFailures } from "./match-failures.js";
 import type { WriteOperation } from "./send-batches.js";
 import { UncertainBatches } from "./uncertain-batches.js";
@@ -36,7 +36,7 @@ export class BatchSender {
   }
 
   /** @throws map-changed, write-refused, errors of `createNotOfferedError`; errors of the client */
-  async send(batch: Batch): Promise<void> {
+  async send(batch: WriteBatch): Promise<void> {
     const { operation, run } = this;
     if (batch.uncertainEntry !== undefined) return this.addUncertain(batch, batch.uncertainEntry, null);
     const { outcome, entry, isFullyApplied } = await run.sendJournaled(
@@ -64,7 +64,7 @@ export class BatchSender {
   }
 
   private async addUncertain(
-    batch: Batch,
+    batch: WriteBatch,
     entry: number,
     answer: Extract<WriteOutcome, { readonly kind: "answered" }> | null,
     unsent = false,
@@ -79,7 +79,7 @@ export class BatchSender {
     this.operation.onApplied(features);
   }
 
-  private createJournalRequest({ items, idempotencyKey }: Batch): JournalRequest {
+  private createJournalRequest({ items, idempotencyKey }: WriteBatch): JournalRequest {
     const { kind, isIdentifiable } = this.operation;
     const common = { kind, features: items.length, idempotencyKey };
     if (!isIdentifiable) return { ...common, first: items[0]!.ordinal };
@@ -88,7 +88,7 @@ export class BatchSender {
   }
 
   /** The service rejected the whole batch. Separates the rejected features from the others, which are sent again. */
-  private async isolateRefused(batch: Batch, { status, reason, failed }: RefusedOutcome): Promise<void> {
+  private async isolateRefused(batch: WriteBatch, { status, reason, failed }: RefusedOutcome): Promise<void> {
     const { items } = batch;
     if (items.length === 1) {
       this.initialRefusals += 1;
@@ -111,7 +111,7 @@ export class BatchSender {
     }
   }
 
-  private async splitTooLarge(batch: Batch, reason: string): Promise<void> {
+  private async splitTooLarge(batch: WriteBatch, reason: string): Promise<void> {
     const [only, second] = batch.items;
     if (only && !second) return this.operation.onRefused(only, { code: "too-large", reason, path: null });
     const bytes = batch.items.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
@@ -119,7 +119,7 @@ export class BatchSender {
     return this.sendHalves(batch);
   }
 
-  private async sendHalves(batch: Batch): Promise<void> {
+  private async sendHalves(batch: WriteBatch): Promise<void> {
     for (const half of splitBatch(batch, this.run)) await this.send(half);
   }
 }

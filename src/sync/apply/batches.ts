@@ -14,7 +14,7 @@ export interface BatchItem {
 }
 
 /** The features of one request. */
-export interface Batch {
+export interface WriteBatch {
   readonly items: readonly BatchItem[];
   /** Identical for every attempt to send this batch. */
   readonly idempotencyKey: string;
@@ -26,7 +26,7 @@ export interface Batch {
 export async function* createBatches(
   groups: AsyncIterable<readonly BatchItem[]>,
   run: ApplyRun,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<WriteBatch> {
   const limits = {
     count: maxFeaturesPerRequest,
     get bytes() {
@@ -38,9 +38,12 @@ export async function* createBatches(
 }
 
 /** Splits a batch into two for separate requests. */
-export function splitBatch({ items }: Batch, run: ApplyRun): [Batch, Batch] {
+export function splitBatch({ items }: WriteBatch, run: ApplyRun): [WriteBatch, WriteBatch] {
   const middle = Math.ceil(items.length / 2);
-  const half = (part: readonly BatchItem[]): Batch => ({ items: part, idempotencyKey: run.createIdempotencyKey() });
+  const half = (part: readonly BatchItem[]): WriteBatch => ({
+    items: part,
+    idempotencyKey: run.createIdempotencyKey(),
+  });
   return [half(items.slice(0, middle)), half(items.slice(middle))];
 }
 

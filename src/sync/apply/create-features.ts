@@ -3,7 +3,7 @@ import type { JournaledRun } from "../journal/journal-reader.js";
 import type { OpenPlan } from "../plan/plan.js";
 import { featureBody, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
-import { type Batch, type BatchItem, createBatches } from "./batches.js";
+import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { resolveUnidentified } from "./resolve-unidentified.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 import type { UncertainBatches } from "./uncertain-batches.js";
@@ -88,7 +88,10 @@ async function* createsOutside(run: ApplyRun, ranges: readonly Range[]): AsyncGe
 }
 
 /** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
-async function* unfinishedBatches(run: ApplyRun, { settledRanges, uncertain }: JournaledRun): AsyncGenerator<Batch> {
+async function* unfinishedBatches(
+  run: ApplyRun,
+  { settledRanges, uncertain }: JournaledRun,
+): AsyncGenerator<WriteBatch> {
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
   const excluded = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
   yield* createBatches(createsOutside(run, excluded), run);

@@ -2,7 +2,7 @@
 import { createError } from "../../errors.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
 import type { ApplyRun } from "./apply-run.js";
-import { type Batch, type BatchItem, createBatches } from "./batches.js";
+import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { createItem, createOperation } from "./create-features.js";
 import { deleteUnconditionally } from "./delete-batch.js";
 import { MapReread } from "./map-reread.js";
@@ -53,7 +53,7 @@ async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]>
 
 const isUpdate = (action: BatchItem["action"]): action is Update => action.action === "update";
 
-async function recreateBatch(batch: Batch, run: ApplyRun): Promise<void> {
+async function recreateBatch(batch: WriteBatch, run: ApplyRun): Promise<void> {
   const { stateFolder } = run.context;
   const originals = batch.items.flatMap(({ action }) => (isUpdate(action) ? [action] : []));
   await saveRecreations(stateFolder, run.header, originals);
@@ -90,7 +90,7 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
   return refused;
 }
 
-async function* singleBatch(items: readonly BatchItem[], run: ApplyRun): AsyncGenerator<Batch> {
+async function* singleBatch(items: readonly BatchItem[], run: ApplyRun): AsyncGenerator<WriteBatch> {
   if (items.length > 0) yield { items, idempotencyKey: run.createIdempotencyKey() };
 }
 

@@ -1,7 +1,7 @@
 import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
 import type { ApplyRun } from "./apply-run.js";
-import type { Batch } from "./batches.js";
+import type { WriteBatch } from "./batches.js";
 import { reportFailures, type WriteOperation } from "./send-batches.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
@@ -16,7 +16,7 @@ export async function* resolveUnidentified(
   operation: WriteOperation,
   run: ApplyRun,
   isLast: boolean,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<WriteBatch> {
   let replays = false;
   if (uncertain.hasUnanswered) {
     // Without keys, the map cannot show whether another writer changed it meanwhile.

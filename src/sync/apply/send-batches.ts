@@ -4,7 +4,7 @@ import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
-import { type Batch, type BatchItem, forEachConcurrently } from "./batches.js";
+import { type BatchItem, forEachConcurrently, type WriteBatch } from "./batches.js";
 import type { Refusal } from "./failures-file.js";
 import { combinedReason, matchFailures } from "./match-failures.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
@@ -20,7 +20,7 @@ export interface WriteOperation {
   readonly kind: "create" | "update";
   /** Whether features can be identified by a key or an id; otherwise only the sent content and time are known. */
   readonly isIdentifiable: boolean;
-  send(batch: Batch): Promise<WriteOutcome>;
+  send(batch: WriteBatch): Promise<WriteOutcome>;
   /** Creates the error for a service without this operation. */
   createNotOfferedError(status: number): GeoferryError;
   /** Called when more features are on the map. */
@@ -34,7 +34,11 @@ export interface WriteOperation {
 }
 
 /** Yields the batches to send again after settling the others. */
-export type UncertainResolver = (uncertain: UncertainBatches, round: number, isLast: boolean) => AsyncGenerator<Batch>;
+export type UncertainResolver = (
+  uncertain: UncertainBatches,
+  round: number,
+  isLast: boolean,
+) => AsyncGenerator<WriteBatch>;
 
 /**
  * Sends batches concurrently. Uncertain batches wait until all others have finished or, if each write depends on the
@@ -43,7 +47,7 @@ export type UncertainResolver = (uncertain: UncertainBatches, round: number, isL
  * @throws map-changed, write-refused, batches-not-accepted, sync-interrupted; errors of the client
  */
 export async function sendBatches(
-  batches: AsyncIterable<Batch>,
+  batches: AsyncIterable<WriteBatch>,
   operation: WriteOperation,
   run: ApplyRun,
   resolve: UncertainResolver = (uncertain, round, isLast) => resolveByReading(uncertain, operation, run, round, isLast),
@@ -76,17 +80,17 @@ export async function sendBatches(
 /** Batches that have not been sent. */
 class BatchQueue {
   isEnded = false;
-  private readonly iterator: AsyncIterator<Batch>;
+  private readonly iterator: AsyncIterator<WriteBatch>;
 
   constructor(
-    batches: AsyncIterable<Batch>,
+    batches: AsyncIterable<WriteBatch>,
     private readonly run: ApplyRun,
   ) {
     this.iterator = batches[Symbol.asyncIterator]();
   }
 
   /** Yields at least one batch, and stops after the first without a conclusive response. */
-  async *takeUntilUnclear(): AsyncGenerator<Batch> {
+  async *takeUntilUnclear(): AsyncGenerator<WriteBatch> {
     do {
       const next = await this.iterator.next();
       this.isEnded = next.done === true;
@@ -102,10 +106,10 @@ class BatchQueue {
 
 /** Yields batches to send again before new ones. @throws sync-interrupted */
 async function* resendFirst(
-  resentBatches: AsyncIterable<Batch> | null,
+  resentBatches: AsyncIterable<WriteBatch> | null,
   queue: BatchQueue,
   run: ApplyRun,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<WriteBatch> {
   for (const batches of resentBatches ? [resentBatches, queue.takeUntilUnclear()] : [queue.takeUntilUnclear()])
     for await (const batch of batches) {
       run.throwIfAborted();
@@ -123,7 +127,7 @@ async function* resolveByReading(
   run: ApplyRun,
   round: number,
   isLast: boolean,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<WriteBatch> {
   const { isUnclear } = run.etagChain;
   if (uncertain.hasUnanswered) await run.waitSettleTime();
   const missing = await uncertain.rereadMap();
@@ -185,7 +189,7 @@ export async function reportFailures(
   return unaccounted;
 }
 
-function itemId({ items }: Batch, index: number): string | null {
+function itemId({ items }: WriteBatch, index: number): string | null {
   const { action } = items[index]!;
   return "id" in action ? action.id : null;
 }

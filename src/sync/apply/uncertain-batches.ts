@@ -4,7 +4,7 @@ import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";
 import type { Database } from "../../sqlite/index.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
-import type { Batch, BatchItem } from "./batches.js";
+import type { BatchItem, WriteBatch } from "./batches.js";
 import { MapReread } from "./map-reread.js";
 
 type AnsweredOutcome = Extract<WriteOutcome, { readonly kind: "answered" }>;
@@ -27,7 +27,7 @@ interface ItemRow {
 
 /** A batch that may not have been fully applied, and what is known about it. */
 export interface UncertainBatch {
-  readonly batch: Batch;
+  readonly batch: WriteBatch;
   /** Number in the journal. */
   readonly entry: number;
   /** True if there was no response; otherwise the response reported failures or too few successes. */
@@ -97,7 +97,7 @@ export class UncertainBatches implements AsyncDisposable {
    * @param answer null if there was no response @param unsent the request was never sent, so the missing response
    * leaves no doubt
    */
-  add({ items, idempotencyKey }: Batch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
+  add({ items, idempotencyKey }: WriteBatch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
     const batch = this.batchCount++;
     if (!answer) this.unansweredCount += 1;
     const addBatch = this.database.prepare("INSERT INTO uncertain_batch VALUES (?, ?, ?, ?, ?, ?)");

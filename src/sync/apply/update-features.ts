@@ -3,7 +3,7 @@ import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { WireFeature } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied, type WriteAction } from "./apply-run.js";
-import { type Batch, type BatchItem, createBatches } from "./batches.js";
+import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { MapReread } from "./map-reread.js";
 import {
   checkUpdateEffect,
@@ -41,7 +41,7 @@ function updateOperation(run: ApplyRun): WriteOperation {
 
 const isUpdate = (action: WriteAction): action is Update => action.action === "update";
 
-async function sendPatch({ items, idempotencyKey }: Batch, run: ApplyRun): Promise<WriteOutcome> {
+async function sendPatch({ items, idempotencyKey }: WriteBatch, run: ApplyRun): Promise<WriteOutcome> {
   const { client, serviceBehavior } = run.context;
   if (serviceBehavior.patchSemantics === "merges-deeply") {
     const texts = items.flatMap(({ action }) => (isUpdate(action) ? (clearingPatchText(action) ?? []) : []));

@@ -4,7 +4,7 @@ import type { RemoteKey } from "../../remote/wire.js";
 import type { SyncKey } from "../plan/plan.js";
 import type { SyncRequest } from "../request.js";
 import type { ReadSource } from "../source/read-source.js";
-import type { RejectedFeature } from "../source/source-rejects.js";
+import type { RejectLine } from "../source/source-rejects.js";
 import { isInvalidKey, parseKey } from "./key-value.js";
 
 /**
@@ -45,7 +45,7 @@ export function excludeLostGeometries({ database }: Workspace): number {
     .run().changes;
 }
 
-const lowerCaseId = ({ id }: RejectedFeature): RemoteKey[] =>
+const lowerCaseId = ({ id }: RejectLine): RemoteKey[] =>
   id === undefined || id === null ? [] : [String(id).toLowerCase()];
 
 /**
@@ -58,7 +58,7 @@ function namesBeforeRename({ source: { rename = {}, cast = {} } }: SyncRequest, 
   return names.some((one) => (cast[one] ?? "text") !== "text") ? [] : names;
 }
 
-function readRejectKeys({ properties }: RejectedFeature, names: readonly string[]): RemoteKey[] {
+function readRejectKeys({ properties }: RejectLine, names: readonly string[]): RemoteKey[] {
   return names.flatMap((name) => {
     const key = parseKey(properties?.[name]);
     return isInvalidKey(key) ? [] : [key];

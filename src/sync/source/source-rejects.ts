@@ -13,7 +13,7 @@ import { canWriteRejects } from "./rejects-path.js";
 import { readSpooledLines } from "./spooled-lines.js";
 
 /** A line of a rejects file: the feature as far as it is readable, the reason and its location. */
-export interface RejectedFeature {
+export interface RejectLine {
   readonly type: "Feature";
   readonly id?: string | number;
   readonly geometry: Geometry | null;
@@ -96,10 +96,10 @@ export class SourceRejects {
     appendFileSync(this.spoolPath, `${feature.slice(0, feature.lastIndexOf("}"))},"reject":${reject}}\n`);
   }
 
-  async *readFeatures(): AsyncGenerator<RejectedFeature> {
+  async *readFeatures(): AsyncGenerator<RejectLine> {
     if (!existsSync(this.spoolPath)) return;
     for await (const lines of readSpooledLines(this.spoolPath)) {
-      for (const { text } of lines) yield JSON.parse(text) as RejectedFeature;
+      for (const { text } of lines) yield JSON.parse(text) as RejectLine;
     }
   }
 

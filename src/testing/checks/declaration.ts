@@ -14,7 +14,7 @@ export function checkDeclaration({ format, check }: CheckSubject): void {
     assert.equal(new Set(format.extensions).size, format.extensions.length, "an extension is there twice");
     if (format.writer) assert.ok(format.extensions.length > 0, "outputs get the first extension: a writer needs one");
     for (const companion of format.companionExtensions ?? []) {
-      assert.ok(companion !== format.extensions[0], `"${companion}" is what outputs are called: it is no companion`);
+      assert.ok(companion !== format.extensions[0], `"${companion}" is what outputs are called: it is not a companion`);
     }
   });
 

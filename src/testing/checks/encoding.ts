@@ -56,7 +56,7 @@ export function checkEncoding(subject: CheckSubject): void {
     }
   });
 
-  check("writes the same bytes whatever the size of the batches", async () => {
+  check("writes the same bytes for every size of batches", async () => {
     await withTemporaryFolder(async (scratch) => {
       const batch = generatedBatch(subject, 2100);
       let expected: Map<string, Buffer> | undefined;

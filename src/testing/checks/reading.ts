@@ -128,7 +128,7 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
   await using elsewhere = await openDataset(format, path, new RecordingContext(false, scanResult), options);
   for (const [index, layer] of dataset.layers.entries()) {
     const there = elsewhere.layers[index]!;
-    const pieces: (readonly Batch[])[] = [];
+    const batchesOfSplits: (readonly Batch[])[] = [];
     for (const time of ["first", "second"]) {
       const batches: Batch[] = [];
       for await (const batch of layerBatches(layer)) batches.push(batch);
@@ -138,18 +138,22 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
     const first = split[index]!.splits!;
     const second: unknown[] = [];
     let bytes = 0;
-    for await (const piece of layer.splits()) {
-      const copy = structuredClone(piece);
-      assert.deepEqual(copy, piece, "a split must be plain data that crosses between threads");
-      assert.ok(Number.isFinite(piece.bytes) && piece.bytes >= 0, `a split's bytes are ${piece.bytes}`);
-      bytes += piece.bytes;
+    for await (const split of layer.splits()) {
+      const copy = structuredClone(split);
+      assert.deepEqual(copy, split, "a split must be plain data that crosses between threads");
+      assert.ok(Number.isFinite(split.bytes) && split.bytes >= 0, `a split's bytes are ${split.bytes}`);
+      bytes += split.bytes;
       second.push(copy);
       const batches: Batch[] = [];
       for await (const batch of layerBatches(there, copy)) batches.push(batch);
-      pieces.push(batches);
+      batchesOfSplits.push(batches);
     }
-    assert.deepEqual(second, first, "splits() must give the same pieces at every call");
-    assertSameBatches(whole[index]!.batches, pieces.flat(), "splits read by a second open() with the scan result");
+    assert.deepEqual(second, first, "splits() must give the same splits at every call");
+    assertSameBatches(
+      whole[index]!.batches,
+      batchesOfSplits.flat(),
+      "splits read by a second open() with the scan result",
+    );
     if (layer.bytes > 0) {
       assert.ok(
         bytes <= layer.bytes * 1.01 + 4096,
@@ -161,7 +165,7 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
     if (!last) continue;
     const batches: Batch[] = [];
     for await (const batch of layerBatches(there, last)) batches.push(batch);
-    assertSameBatches(pieces.at(-1)!, batches, "the last split read again, out of order");
+    assertSameBatches(batchesOfSplits.at(-1)!, batches, "the last split read again, out of order");
   }
 }
 

@@ -93,7 +93,7 @@ const byName: typeof everywhere = [
 ];
 
 describe("Tab completes", () => {
-  test.runIf(hasProgram("bash"))("in bash", { timeout: 120_000 }, async () => {
+  test.runIf(hasProgram("bash"))("Tab completes commands, flags and values in bash", { timeout: 120_000 }, async () => {
     writeFileSync(scratch.path("script.bash"), geoferry(["completion", "bash"]).stdout);
     const lines = [...everywhere, ...byName];
     expect(
@@ -104,7 +104,7 @@ describe("Tab completes", () => {
     ).toEqual(lines.map(([, given]) => given));
   });
 
-  test.runIf(hasProgram("zsh"))("in zsh", { timeout: 120_000 }, async () => {
+  test.runIf(hasProgram("zsh"))("Tab completes commands, flags and values in zsh", { timeout: 120_000 }, async () => {
     writeFileSync(scratch.path("_geoferry"), geoferry(["completion", "zsh"]).stdout);
     const lines = [...everywhere, ...byName];
     expect(
@@ -115,7 +115,7 @@ describe("Tab completes", () => {
     ).toEqual(lines.map(([, given]) => given));
   });
 
-  test.runIf(hasProgram("fish"))("in fish", { timeout: 120_000 }, async () => {
+  test.runIf(hasProgram("fish"))("Tab completes commands, flags and values in fish", { timeout: 120_000 }, async () => {
     writeFileSync(scratch.path("script.fish"), geoferry(["completion", "fish"]).stdout);
     expect(
       await typed(
@@ -169,17 +169,17 @@ describe("what is offered", () => {
     ["a name that the list has already", `convert ${csv} x --select name,`, "name,name"],
     ["a format that cannot be written", "convert a --to ", "gdal"],
     ["a flag behind --", "convert a b -- --", "--overwrite"],
-  ])("is not %s", async (_, line, value) => {
+  ])("a completion does not offer %s", async (_, line, value) => {
     expect(await offered(line)).not.toContain(value);
   });
 
-  test("is nothing where a file cannot be read, and nothing is said", () => {
+  test("completion prints nothing if a file cannot be read", () => {
     writeFileSync(scratch.path("broken.gpkg"), "no GeoPackage");
     const line = ["__complete", "zsh", "convert", scratch.path("broken.gpkg"), "x", "--layer", "="];
     expect(geoferry(line)).toEqual({ status: 0, stdout: "\n", stderr: "" });
   });
 
-  test("is quoted for PowerShell, and empty words arrive", () => {
+  test("completions for PowerShell are quoted, and empty words are passed", () => {
     const line = ["__complete", "powershell", "convert", scratch.path("towns.csv"), "x", "--select", "=peo"];
     expect(geoferry(line).stdout).toBe("\n'people total'\tint32\n");
     expect(geoferry(["__complete", "powershell", "completion", "="]).stdout).toBe("\nbash\nzsh\nfish\npowershell\n");
@@ -197,7 +197,7 @@ describe("a line of bash is read as bash does", () => {
     ["geoferry convert --target-crs EPSG:25", ["convert", "--target-crs"], "EPSG:25", "", 5],
     ["geoferry convert --to=ge", ["convert"], "--to=ge", "", 5],
     ["geoferry ", [], "", "", 0],
-  ])("%s", (line, words, current, quote, kept) => {
+  ])("the line of bash is split into words: %s", (line, words, current, quote, kept) => {
     expect(parseCursor("bash", [line, breaks, "100"])).toEqual({
       shell: "bash",
       words,

@@ -42,7 +42,7 @@ test("a run serves metrics of its finished steps", async () => {
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test("a port that is taken stops the run before its first step", async () => {
+test("an occupied port stops the run before its first step", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;

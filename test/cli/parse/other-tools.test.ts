@@ -127,7 +127,7 @@ test.each([
   ],
   [["formats", "csv", "shp"], 'formats takes one FORMAT, but "shp" was also given; see geoferry formats --help'],
   [["whoami", "me"], 'whoami takes no arguments, but "me" was also given; see geoferry whoami --help'],
-] as const)("%j", (line, message) => {
+] as const)("the invalid command line %j gets advice", (line, message) => {
   expect(explain(line)).toBe(message);
 });
 
@@ -145,7 +145,16 @@ describe("an output format that cannot be detected", () => {
     ["out", `out: which format? Give it an extension, or name the format with ${known}`],
     ["folder/", `folder/: which format? Name it with ${known}`],
     ["-", `stdout: which format? Name it with ${known}`],
-  ])("%s", (output, message) => {
+  ])("the output %s needs a format", (output, message) => {
     expect(explain(["convert", "in.geojson", output])).toBe(message);
   });
+});
+
+test("no command is suggested that could overwrite the input, if both files exist", () => {
+  const files = [scratch.path("kept.gpkg"), scratch.path("source.csv")] as const;
+  for (const file of files) writeFileSync(file, "");
+  for (const flags of [["-overwrite"], ["-append"], ["-t_srs", "EPSG:3857"]]) {
+    const message = explain(["convert", "-f", "GPKG", ...files, ...flags]);
+    expect(message).toContain("INPUT comes before OUTPUT here. Try: geoferry convert INPUT OUTPUT --to geopackage");
+  }
 });

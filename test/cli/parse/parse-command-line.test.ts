@@ -59,7 +59,7 @@ describe("a line is read", () => {
     [["serve", "--trust-proxy", "10.0.0.1"], { trustProxy: "10.0.0.1" }],
     [["help", "admin", "map"], { command: ["admin", "map"] }],
   ];
-  test.each(cases)("%j", (line, args) => {
+  test.each(cases)("a valid command line is parsed: %j", (line, args) => {
     expect(read(line)).toEqual({ ...standardOf(line), ...args });
   });
 });
@@ -80,11 +80,11 @@ test.each([
   ["serve", "maps"],
   ["admin", "map", "add", "Parks"],
   ["admin", "user", "add"],
-])("is wrong, and it is said why: %s %s %s %s %s %s %s", (...line) => {
+])("an invalid command line is rejected: %s %s %s %s %s %s %s", (...line) => {
   expect(read(line)).toBeNull();
 });
 
-test("whatever is typed is read, or there is a word on what is wrong", () => {
+test("every command line is either parsed or refused with a message", () => {
   const word = fc.oneof(
     fc.constantFrom(
       "a.csv",

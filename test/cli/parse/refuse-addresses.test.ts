@@ -17,7 +17,7 @@ test.each([
   ["serve --data s3://bucket/data", "--data"],
   ["serve --tls-cert https://example.org/cert.pem --tls-key key.pem", "--tls-cert"],
   ["convert a.csv b.csv --grid s3://bucket/shift.gsb", "--grid"],
-])("of `%s` the address is refused before anything is done", (line, named) => {
+])("`%s` is rejected because of the address of a local file", (line, named) => {
   const { status, stderr } = geoferry(line.split(" "), { cwd: "/" });
   expect(status).toBe(2);
   expect(stderr).toContain(`geoferry: ${named} must be a local file or folder, and `);

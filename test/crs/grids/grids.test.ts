@@ -99,7 +99,7 @@ const geoTiffs: Readonly<Record<string, GeoTiffOptions>> = {
 
 describe.skipIf(needsProj)("NAD27 to WGS 84 by us_noaa_conus.tif, equal to PROJ within a millimetre", () => {
   for (const [kind, options] of Object.entries(geoTiffs)) {
-    it(`NAD27 to WGS 84 by us_noaa_conus.tif (${kind}) equals PROJ within a millimeter, there and back`, async () => {
+    it(`NAD27 to WGS 84 by us_noaa_conus.tif (${kind}) equals PROJ within a millimetre, there and back`, async () => {
       const folder = newFolder();
       await writeGeoTiff(join(folder, "us_noaa_conus.tif"), nested, options);
       const mine = await transformWithGrids(folder, "EPSG:4267", "EPSG:4326", american);
@@ -341,7 +341,7 @@ describe("notes on grids", () => {
     );
   });
 
-  it("NAD27 without a grid is refused for half a meter, with the names of grids", async () => {
+  it("NAD27 without a grid is refused for half a metre, with the names of grids", async () => {
     await expect(
       findOperation(await parse("EPSG:4267"), await parse("EPSG:4326"), { accuracy: 0.5 }),
     ).rejects.toMatchObject({

@@ -75,7 +75,7 @@ const equalArea = new Set(["EPSG:3035", "EPSG:6931", "EPSG:6933", "EPSG:8857"]);
 
 describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
   for (const code of systems) {
-    it(`${code} from longitude and latitude, and back, equals PROJ within a millimeter`, async () => {
+    it(`${code} from longitude and latitude, and back, equals PROJ within a millimetre`, async () => {
       const there = await samples(code);
       const base = gridOnly.has(code) ? await baseOf(code) : "EPSG:4326";
       const mine = await transformPositions(base, code, there);
@@ -140,7 +140,7 @@ describe.skipIf(needsProj)("equal to PROJ within a millimetre", () => {
     ["EPSG:4124", "EPSG:4258", [18, 60, 13, 56]],
   ];
   for (const [from, to, positions, accuracy] of pairs) {
-    it(`${from} to ${to} by one direct operation equals PROJ within a millimeter`, async () => {
+    it(`${from} to ${to} by one direct operation equals PROJ within a millimetre`, async () => {
       const mine = await transformPositions(from, to, positions, accuracy);
       const theirs = await gdalTransform(from, to, Float64Array.from(positions));
       for (let i = 0; i < mine.length; i++) {
@@ -349,7 +349,7 @@ describe("a datum without a name on WGS 84's ellipsoid", () => {
     'GEOGCS["unnamed",DATUM["D_Unknown",SPHEROID["unnamed",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]]',
     'GEOGCS["x",DATUM["Not_specified_based_on_WGS_84_ellipsoid",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
   ];
-  it("a datum without a name on WGS 84's ellipsoid is assumed to be WGS 84, with a note, whatever program wrote it", async () => {
+  it("a datum without a name on WGS 84's ellipsoid is assumed to be WGS 84, with a note, in files of any program", async () => {
     for (const text of written) {
       const crs = await parse(text);
       const operation = await findOperation(crs, wgs84);
@@ -524,7 +524,7 @@ describe("refusals", () => {
   it("`ballpark` transforms between unknown datums, with a note", async () => {
     const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
-    expect(await operationText(operation)).toContain("hundreds of meters");
+    expect(await operationText(operation)).toContain("hundreds of metres");
   });
 });
 

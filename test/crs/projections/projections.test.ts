@@ -290,7 +290,7 @@ describe.skipIf(needsProj)("maps of the whole earth are PROJ's, to a tenth of a 
   for (let longitude = -173; longitude < 180; longitude += 23.3)
     for (let latitude = -88.9; latitude < 90; latitude += 17.7) globe.push(longitude, latitude);
   for (const [proj, way] of maps) {
-    it(`${proj} equals PROJ on the whole earth to a tenth of a millimeter`, async () => {
+    it(`${proj} equals PROJ on the whole earth to a tenth of a millimetre`, async () => {
       const text = `+proj=${proj} +datum=WGS84 +units=m +no_defs`;
       const definition = await resolveDefinition(await crsContext.parse(text));
       const kernel = buildKernel(definition.projection!, definition.geodetic!.datum.ellipsoid)!;

@@ -57,7 +57,7 @@ test.each(clients)("a server that answers plain HTTP with a TLS alert is reporte
   });
 });
 
-test.each(clients)("a server that refuses to agree on TLS is quoted in words, by %s", async (_, ask) => {
+test.each(clients)("the TLS alert of a server is quoted in words, by %s", async (_, ask) => {
   // RFC 8446, 6.2: fatal, handshake_failure.
   const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]));
   const { reason } = await failureOf(ask(`https://${host}/`));
@@ -74,7 +74,7 @@ test.each(clients)("a server with TLS 1.0 only is not tried again, by %s", async
 });
 
 test.each(clients)(
-  "one that has never answered and breaks off what is plain may speak TLS alone, by %s",
+  "a server that closes plain HTTP connections is reported as possibly TLS only, by %s",
   async (_, ask) => {
     const host = await answering(null);
     const failure = await failureOf(ask(`http://${host}/`));

@@ -48,7 +48,7 @@ const download = (options: { bytes?: number; signal?: AbortSignal; name?: string
 const isEmpty = (folder: string) => readdirSync(folder).length === 0;
 
 describe("a verified download", () => {
-  test("writes the file, says how far it is, and leaves nothing beside it", async () => {
+  test("a verified download writes the file, reports progress, and leaves no other file", async () => {
     const { folder, done, run } = download();
     await run;
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
@@ -57,7 +57,7 @@ describe("a verified download", () => {
     expect(await isVerified(`${folder}/one.tif`, { bytes: content.length, sha256 })).toBe(true);
   });
 
-  test("goes on where a connection was cut, with the same file", async () => {
+  test("a verified download resumes after a closed connection, with the same file", async () => {
     server.misbehave({ kind: "cut", after: 100_000, times: 2 });
     const { folder, run } = download();
     await run;
@@ -67,7 +67,7 @@ describe("a verified download", () => {
     expect(server.requests[2]!.range).toMatch(/^bytes=[1-9]\d*-$/);
   });
 
-  test("begins again where the server has no ranges", async () => {
+  test("a verified download starts over if the server has no ranges", async () => {
     server.ranges = false;
     server.misbehave({ kind: "cut", after: 100_000, times: 1 });
     const { folder, run } = download();
@@ -75,7 +75,7 @@ describe("a verified download", () => {
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
   });
 
-  test("tries again after a passing refusal, and not after a lasting one", async () => {
+  test("a verified download is retried after temporary errors only", async () => {
     server.misbehave({ kind: "status", status: 503, times: 1 });
     await download().run;
     expect(server.requests).toHaveLength(2);
@@ -86,14 +86,14 @@ describe("a verified download", () => {
     expect(isEmpty(folder)).toBe(true);
   });
 
-  test("follows redirects", async () => {
+  test("a verified download follows redirects", async () => {
     server.misbehave({ kind: "redirect", to: "/moved" });
     const { folder, run } = download();
     await run;
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
   });
 
-  test("refuses other content, and keeps none of it", async () => {
+  test("a verified download rejects other content and keeps none of it", async () => {
     server.misbehave({ kind: "altered" });
     const { folder, run } = download();
     await expect(run).rejects.toThrow(/one\.tif: its SHA-256 is [0-9a-f]{64}; expected /);
@@ -102,14 +102,14 @@ describe("a verified download", () => {
     await expect(download({ bytes: 299_999 }).run).rejects.toThrow("it has 300000 bytes; expected 299999");
   });
 
-  test("gives up on a server that falls silent", async () => {
+  test("a verified download times out if the server stops sending", async () => {
     server.misbehave({ kind: "silent", after: 1000 });
     const { folder, run } = withNetworkSettings({ timeout: 50 }, () => download());
     await expect(run).rejects.toMatchObject({ code: "input-unavailable" });
     expect(isEmpty(folder)).toBe(true);
   });
 
-  test("ends when it is interrupted, and leaves nothing", async () => {
+  test("an interrupted verified download leaves nothing", async () => {
     server.misbehave({ kind: "silent", after: 1000 });
     const aborter = new AbortController();
     const { folder, run } = download({ signal: aborter.signal });
@@ -118,7 +118,7 @@ describe("a verified download", () => {
     expect(isEmpty(folder)).toBe(true);
   });
 
-  test("removes what a killed process left, and replaces a damaged file", async () => {
+  test("a verified download removes files of a killed process, and replaces a damaged file", async () => {
     const { folder, run } = download();
     await run;
     // The mark of a process that is gone: process ids end below this.
@@ -137,7 +137,7 @@ describe("a verified download", () => {
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
   });
 
-  test("lets two processes download one file into one folder", async () => {
+  test("two processes can download one file into one folder", async () => {
     const folder = scratch.path("shared");
     const module = pathToFileURL(join(root, "dist/src/io/http/verified-download.js")).href;
     const file = JSON.stringify({ url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 });
@@ -154,7 +154,7 @@ describe("a verified download", () => {
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
   });
 
-  test("says where the folder cannot be written", async () => {
+  test("a verified download reports a folder that cannot be written", async () => {
     mkdirSync(scratch.path("file-in-the-way"), { recursive: true });
     writeFileSync(scratch.path("file-in-the-way/cache"), "");
     const run = downloadVerified(

@@ -36,7 +36,7 @@ const namesBeside = (path: string, extensions: readonly string[]) =>
     .map((found) => basename(found))
     .sort();
 
-it("is in any case of the extension, and has the very stem", () => {
+it("a companion has the exact stem and an extension in any letter case", () => {
   const folder = folderOf("a.shp", "a.DBF", "a.prj", "A.prj", "a.shp.xml", "ab.prj", "a.txt");
   const extensions = ["dbf", "PRJ", "prj", "shp.xml"];
   for (let time = 0; time < 2; time++) {
@@ -44,7 +44,7 @@ it("is in any case of the extension, and has the very stem", () => {
   }
 });
 
-it("is found for many files in one listing", () => {
+it("companions of many files are found with one listing of the folder", () => {
   const stems = Array.from({ length: 200 }, (_, n) => `f${n}`);
   const folder = folderOf(...stems.flatMap((stem) => [`${stem}.csv`, `${stem}.prj`]));
   listed.times = 0;
@@ -52,7 +52,7 @@ it("is found for many files in one listing", () => {
   expect(listed.times).toBe(1);
 });
 
-it("is found where it came after the first look", () => {
+it("a companion that was created after the first search is found", () => {
   const folder = folderOf("a.csv");
   expect(namesBeside(`${folder}/a.csv`, ["prj"])).toEqual([]);
   writeFileSync(`${folder}/a.prj`, "");

@@ -44,14 +44,14 @@ const spooled = () =>
   readdirSync(scratch.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
 describe("a path", () => {
-  test("is opened directly", async () => {
+  test("a path is opened directly", async () => {
     writeFileSync(scratch.path("a.csv"), "x");
     const source = await open(scratch.path("a.csv"));
     expect(source.path).toBe(scratch.path("a.csv"));
     expect((await open(`file://${scratch.path("a.csv")}`)).path).toBe(source.path);
   });
 
-  test("that is missing, a folder, or has an unknown scheme is refused", async () => {
+  test("a missing path, a folder and an unknown scheme are rejected", async () => {
     expect((await failure(scratch.path("no.csv"))).code).toBe("input-missing");
     expect((await failure(scratch.folder)).message).toContain("it is a folder");
     const other = await failure("ftp://me:secret@host/a.csv?key=secret");
@@ -59,7 +59,7 @@ describe("a path", () => {
     expect(other.message).not.toContain("secret");
   });
 
-  test("to a pipe is spooled", async () => {
+  test("a path to a pipe is spooled", async () => {
     execFileSync("mkfifo", [scratch.path("pipe")]);
     spawn("sh", ["-c", `sleep 0.1; printf 'x,y' > '${scratch.path("pipe")}'`]);
     const source = await open(scratch.path("pipe"));
@@ -72,7 +72,7 @@ describe("stdin", () => {
   const chunks = (count: number) =>
     Readable.from(Array.from({ length: count }, (_, index) => Buffer.alloc(70_000, index)));
 
-  test("is spooled to a private place", async () => {
+  test("stdin is spooled to a private file", async () => {
     const reported: [number, number | null][] = [];
     const source = await open("-", { stdin: chunks(40), progress: (...now) => reported.push(now) });
     expect(source.name).toBe("stdin");
@@ -82,12 +82,12 @@ describe("stdin", () => {
     expect(reported.length).toBeGreaterThan(2);
   });
 
-  test("has a limit", async () => {
+  test("stdin has a size limit", async () => {
     expect((await failure("-", { stdin: chunks(40), maxBytes: 100_000 })).code).toBe("input-too-large");
     expect(spooled()).toEqual([]);
   });
 
-  test("that never ends is interrupted", async () => {
+  test("an endless stdin can be interrupted", async () => {
     const aborter = new AbortController();
     setTimeout(() => aborter.abort(), 50);
     const stdin = new Readable({ read() {} });
@@ -97,7 +97,7 @@ describe("stdin", () => {
   });
 });
 
-test("siblings that come and go are seen, in a folder that was not changed for long, too", () => {
+test("companions that appear or disappear are noticed, also in a folder with an old modification time", () => {
   writeFileSync(scratch.path("roads.shp"), "shape");
   writeFileSync(scratch.path("ROADS.Dbf"), "table");
   const old = new Date(Date.now() - 3_600_000);
@@ -148,7 +148,7 @@ describe("a URL", () => {
       return { base, asked };
     }
 
-    test("they come along, with the query, in the case of the main file first", async () => {
+    test("companions of a URL are fetched with its query, first in the letter case of the main file", async () => {
       const { base, asked } = await folderServer({
         "/d/roads.shp": "shape",
         "/d/roads.DBF": "table",
@@ -170,17 +170,20 @@ describe("a URL", () => {
       expect(upper.asked).not.toContain("/ROADS.dbf");
     });
 
-    test.each([404, 403, 410, "<html><body>not found"])("that are not there (%s) are absent", async (answer) => {
-      const { base } = await folderServer({
-        "/roads.shp": "shape",
-        ...Object.fromEntries(["dbf", "DBF", "prj", "PRJ"].map((each) => [`/roads.${each}`, answer])),
-      });
-      const roads = await open(`${base}/roads.shp`, { siblingsOf });
-      expect(roads.findSibling("dbf")).toBeNull();
-      expect(roads.findSibling("prj")).toBeNull();
-    });
+    test.each([404, 403, 410, "<html><body>not found"])(
+      "companions of a URL with the response %s count as absent",
+      async (answer) => {
+        const { base } = await folderServer({
+          "/roads.shp": "shape",
+          ...Object.fromEntries(["dbf", "DBF", "prj", "PRJ"].map((each) => [`/roads.${each}`, answer])),
+        });
+        const roads = await open(`${base}/roads.shp`, { siblingsOf });
+        expect(roads.findSibling("dbf")).toBeNull();
+        expect(roads.findSibling("prj")).toBeNull();
+      },
+    );
 
-    test("that the server fails to send are an error: the features would be without them", async () => {
+    test("a companion that the server fails to send is an error", async () => {
       const { base } = await folderServer({ "/roads.shp": "shape", "/roads.dbf": 500 });
       await expect(open(`${base}/roads.shp`, { siblingsOf })).rejects.toMatchObject({
         code: "input-unavailable",
@@ -188,7 +191,7 @@ describe("a URL", () => {
       });
     });
 
-    test("count with it for the limit, and in the progress", async () => {
+    test("companions of a URL count towards the limit and the progress", async () => {
       const { base } = await folderServer({ "/roads.shp": "12345", "/roads.dbf": "12345", "/roads.prj": "12345" });
       const reported: number[] = [];
       await open(`${base}/roads.shp`, { siblingsOf, maxBytes: 15, progress: (done) => reported.push(done) });
@@ -201,7 +204,7 @@ describe("a URL", () => {
 
   const body = Buffer.alloc(3_000_000, "x,y\n1,2\n");
 
-  test("is downloaded under its own name, with a length and without", async () => {
+  test("a URL is downloaded under its own name, with and without a length", async () => {
     const host = await serve((request, response) => {
       if (request.url?.startsWith("/sized")) response.setHeader("content-length", body.length);
       response.write(body.subarray(0, 1000));
@@ -220,7 +223,7 @@ describe("a URL", () => {
     expect(reported.at(-1)).toEqual([3_000_000, null]);
   });
 
-  test("that comes compressed is inflated, and the limit holds for what it inflates to", async () => {
+  test("a compressed download is decompressed, and the limit applies to the result", async () => {
     const host = await serve((_, response) => {
       response.setHeader("content-encoding", "gzip");
       response.end(gzipSync(body));
@@ -229,7 +232,7 @@ describe("a URL", () => {
     expect((await failure(`${host}/a.csv`, { maxBytes: 1_000_000 })).code).toBe("input-too-large");
   });
 
-  test("gets its name from the server where that says one", async () => {
+  test("a download gets the name that the server states", async () => {
     const cases: [string, string, string][] = [
       ["/get?id=1", `attachment; filename="roads of x.geojson"`, "roads of x.geojson"],
       ["/get", `attachment; filename*=UTF-8''stra%C3%9Fe.csv; filename="plain.csv"`, "straße.csv"],
@@ -254,7 +257,7 @@ describe("a URL", () => {
     }
   });
 
-  test("follows redirects, but not endlessly, and without credentials to other hosts", async () => {
+  test("a download follows a limited number of redirects, without credentials to other hosts", async () => {
     const seen: string[] = [];
     const other = await serve((request, response) => {
       seen.push(`other ${request.headers.authorization ?? "nothing"}`);
@@ -282,7 +285,7 @@ describe("a URL", () => {
     expect((await failure(`${host}/odd.csv`)).message).toContain("redirects to file:");
   });
 
-  test("gets no https advice if a redirect target closes the connection", async () => {
+  test("a download gets no https advice if a redirect target closes the connection", async () => {
     const silent = await serve((request) => request.socket.destroy());
     const plain = await serve((_, response) => response.writeHead(302, { location: `${silent}/far.csv` }).end());
     const direct = await open(`${silent}/far.csv`).catch((error: Error) => error.message);
@@ -302,14 +305,14 @@ describe("a URL", () => {
     [429, "input-unavailable"],
     [500, "input-unavailable"],
     [503, "input-unavailable"],
-  ])("with status %i is refused as %s", async (status, code) => {
+  ])("a download with status %i is rejected as %s", async (status, code) => {
     const host = await serve((_, response) => response.writeHead(status).end());
     const error = await failure(`${host}/a.csv`);
     expect(error.code).toBe(code);
     expect(error.message).toContain(`the server answers ${status}`);
   });
 
-  test("that returns a web page is refused; data with media type text/html is not", async () => {
+  test("a download of a web page is rejected; data with media type text/html is not", async () => {
     const host = await serve((request, response) => {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(
@@ -320,7 +323,7 @@ describe("a URL", () => {
     expect((await open(`${host}/a.kml`)).size).toBe(27);
   });
 
-  test("that closes the connection early is refused, with a length and without", async () => {
+  test("a download that ends early is rejected, with and without a length", async () => {
     const host = await serve((request, response) => {
       if (request.url === "/sized.csv") response.setHeader("content-length", body.length);
       response.write(body.subarray(0, 1_500_000), () => setTimeout(() => response.destroy(), 50));
@@ -333,7 +336,7 @@ describe("a URL", () => {
     expect(spooled()).toEqual([]);
   });
 
-  test("may be slow, but not silent", async () => {
+  test("a download may be slow, but not silent", async () => {
     const host = await serve((request, response) => {
       if (request.url === "/nothing.csv") return;
       let count = 0;
@@ -359,7 +362,7 @@ describe("a URL", () => {
     expect(spooled().map(({ name }) => name)).toEqual(["slow.csv"]);
   });
 
-  test("that announces too many bytes is not downloaded", async () => {
+  test("a download that announces too many bytes is rejected", async () => {
     let sent = 0;
     const host = await serve((_, response) => {
       response.setHeader("content-length", 10 ** 12);
@@ -374,7 +377,7 @@ describe("a URL", () => {
     expect(sent).toBeLessThan(10 ** 8);
   });
 
-  test("is interrupted at once", async () => {
+  test("a download can be interrupted at once", async () => {
     const host = await serve((_, response) => response.write("x"));
     const aborter = new AbortController();
     setTimeout(() => aborter.abort(), 100);
@@ -382,7 +385,7 @@ describe("a URL", () => {
     expect(spooled()).toEqual([]);
   });
 
-  test("without a server, or invalid, is refused with the reason", async () => {
+  test("a URL that is invalid or has no server is rejected with the reason", async () => {
     const host = await serve(() => {});
     servers[0]!.server.close();
     const refused = await failure(`${host}/a.csv`);
@@ -394,7 +397,7 @@ describe("a URL", () => {
     expect((await failure("http://me:secret@[bad/a.csv")).message).not.toContain("secret");
   });
 
-  test("of a zip is unpacked", async () => {
+  test("a zip from a URL is unpacked", async () => {
     writeFileSync(scratch.path("a.csv"), "x");
     execFileSync("zip", ["-q", "a.zip", "a.csv"], { cwd: scratch.folder });
     const host = await serve((_, response) => response.end(readFileSync(scratch.path("a.zip"))));
@@ -418,7 +421,7 @@ describe("the spool", () => {
   );
   const run = (manner: string) => spawnSync(process.execPath, [script, scratch.folder, manner]);
 
-  test("is private, made when needed, and removed on dispose", async () => {
+  test("the spool is private, created when needed, and removed on dispose", async () => {
     expect(readdirSync(scratch.folder)).toEqual([]);
     const path = spool.file("x/y.bin");
     writeFileSync(path, "x");
@@ -431,12 +434,12 @@ describe("the spool", () => {
     expect(() => spool.file("late")).toThrow(/disposed/);
   });
 
-  test.each(["end", "throw"])("goes when the process exits: %s", (manner) => {
+  test.each(["end", "throw"])("the spool is removed when the process exits: %s", (manner) => {
     run(manner);
     expect(readdirSync(scratch.folder)).toEqual([]);
   });
 
-  test("of a process that was killed goes with the next run; that of one that lives, or of elsewhere, stays", async () => {
+  test("the spool of a killed process is removed by the next run; those of running processes and of other machines are kept", async () => {
     expect(run("kill").signal).toBe("SIGKILL");
     const [dead] = readdirSync(scratch.folder);
     const living = dead!.replace(/-\d+-/, `-${process.ppid}-`);
@@ -449,7 +452,7 @@ describe("the spool", () => {
     expect(existsSync(scratch.path(dead!))).toBe(false);
   });
 
-  test("on a disk that is full says so", async () => {
+  test("a spool on a full disk is reported", async () => {
     expect(process.getuid?.(), "a small file system must be mounted for this test").toBe(0);
     const disk = scratch.path("disk");
     mkdirSync(disk);

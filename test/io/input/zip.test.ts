@@ -134,7 +134,7 @@ function forge(file: string, entries: readonly Raw[], tail = Buffer.alloc(0)): v
 }
 
 describe("entries that are read from a zip", () => {
-  test("its inputs, with their companions beside them", async () => {
+  test("the inputs of a zip are read with their companions", async () => {
     await pack("data.zip", {
       "folder/roads.shp": "shape",
       "folder/roads.dbf": "table",
@@ -162,7 +162,7 @@ describe("entries that are read from a zip", () => {
     expect(existsSync(join(roads.path, "../../readme.txt"))).toBe(false);
   });
 
-  test("by content, whatever the file is called, unless a format keeps it", async () => {
+  test("a zip is recognized by its content under any name, unless a format claims it", async () => {
     await pack("export.bin", { "a.csv": "x" });
     await pack("map.kmz", { "doc.kml": "<kml/>" });
     expect(await names("export.bin")).toEqual(["export.bin/a.csv"]);
@@ -171,12 +171,12 @@ describe("entries that are read from a zip", () => {
     expect(await names("fake.zip")).toEqual(["fake.zip"]);
   });
 
-  test("all entries if no name has a known extension", async () => {
+  test("all entries are inputs if no name has a known extension", async () => {
     await pack("data.zip", { export: "x", "notes.prj": "y" });
     expect(await names("data.zip")).toEqual(["data.zip/export"]);
   });
 
-  test("what `zip` made, with links left out", async () => {
+  test("a zip of the program `zip` is read, without links", async () => {
     mkdirSync(scratch.path("tree/sub"), { recursive: true });
     writeFileSync(scratch.path("tree/sub/a.csv"), "x".repeat(100_000));
     writeFileSync(scratch.path("secret.csv"), "secret");
@@ -188,7 +188,7 @@ describe("entries that are read from a zip", () => {
     ]);
   });
 
-  test("a zip with 64-bit sizes and places, as three programs write it", async () => {
+  test("a zip with 64-bit sizes and offsets, as three programs write it, is read", async () => {
     const text = "id\n1\n";
     const zip = new ZipFile();
     zip.addBuffer(Buffer.from(text), "a.csv", { forceZip64Format: true });
@@ -206,7 +206,7 @@ describe("entries that are read from a zip", () => {
     expect(readFileSync(scratch.path("yazl.zip")).includes("PK\x06\x06", 0, "latin1")).toBe(true);
   });
 
-  test("a zip in it, once", async () => {
+  test("a zip within a zip is read, but no deeper one", async () => {
     await pack("inner.zip", { "roads.shp": "shape", "roads.dbf": "table" });
     await pack("outer.zip", {
       "in/inner.zip": readFileSync(scratch.path("inner.zip")),
@@ -225,7 +225,7 @@ describe("entries that are read from a zip", () => {
     });
   });
 
-  test("names in UTF-8, marked or not, and in code page 437", async () => {
+  test("names in UTF-8, flagged or not, and in code page 437 are decoded", async () => {
     forge("names.zip", [
       { name: "straße.csv", flags: 0x800 },
       { name: "città.csv" },
@@ -254,7 +254,7 @@ describe("a zip that is a file of a format", () => {
     keepZipped: () => true,
   };
 
-  test("is one input under its own name, with its main entry's siblings and nothing else unpacked", async () => {
+  test("a zip of a format is one input under its own name; only its main entry and siblings are unpacked", async () => {
     await pack("places.kmz", { "a.kml": "other", "files/icon.png": "png", "doc.prj": "crs", "doc.kml": "<kml/>" });
     const members = await open("places.kmz", asArchive);
     expect(members.map(({ ignoredEntries }) => ignoredEntries)).toEqual([["a.kml"]]);
@@ -265,7 +265,7 @@ describe("a zip that is a file of a format", () => {
     expect(readdirSync(dirname(source.path)).sort()).toEqual(["doc.kml", "doc.prj"]);
   });
 
-  test("is opened where the format says, in a zip too", async () => {
+  test("a zip of a format is opened at its main entry, also within another zip", async () => {
     await pack("b.kmz", { "sub/b.kml": "B", "c.kml": "C" });
     await pack("outer.zip", { "x/b.kmz": readFileSync(scratch.path("b.kmz")), "t.csv": "x" });
     const isPrimary = (path: string) => /\.(kmz|csv)$/.test(path);
@@ -275,7 +275,7 @@ describe("a zip that is a file of a format", () => {
     expect(members[0]!.source.name).toBe(scratch.path("outer.zip/x/b.kmz"));
   });
 
-  test("is refused without a main entry", async () => {
+  test("a zip of a format without a main entry is rejected", async () => {
     await pack("places.kmz", { "icon.png": "png" });
     expect(await failure("places.kmz", asArchive)).toEqual({
       code: "input-corrupt",
@@ -283,14 +283,14 @@ describe("a zip that is a file of a format", () => {
     });
   });
 
-  test("may also be an ordinary file", async () => {
+  test("a file of a format with zips may also be an ordinary file", async () => {
     writeFileSync(scratch.path("places.kmz"), "<kml/>");
     expect(await names("places.kmz", asArchive)).toEqual(["places.kmz"]);
   });
 });
 
 describe("hostile and broken zips", () => {
-  test.each(["../evil.csv", "a/../../evil.csv", "..\\evil.csv", "a/.."])("%s is refused", async (name) => {
+  test.each(["../evil.csv", "a/../../evil.csv", "..\\evil.csv", "a/.."])("a zip with %s is rejected", async (name) => {
     forge("evil.zip", [{ name }, { name: "good.csv" }]);
     expect(await failure("evil.zip")).toMatchObject({
       code: "input-corrupt",
@@ -299,12 +299,12 @@ describe("hostile and broken zips", () => {
     expect(existsSync(scratch.path("evil.csv"))).toBe(false);
   });
 
-  test("a NUL in a name is refused", async () => {
+  test("a NUL in a name is rejected", async () => {
     forge("evil.zip", [{ name: "good.csv\0.txt" }]);
     expect(await failure("evil.zip")).toMatchObject({ code: "input-corrupt", message: expect.stringContaining("NUL") });
   });
 
-  test("roots and drive letters stay inside", async () => {
+  test("names with roots and drive letters stay inside the folder", async () => {
     forge("roots.zip", [
       { name: "/etc/a.csv" },
       { name: "C:\\data\\b.csv" },
@@ -327,7 +327,7 @@ describe("hostile and broken zips", () => {
     [["x.csv", "x.csv/y.csv"], "two entries"],
     [["\u00e9.csv", "e\u0301.csv"], "two entries"],
     [["xa:b.csv", "xa?b.csv"], "two entries"],
-  ])("names for the same file are refused: %j", async (paths, message) => {
+  ])("different names for the same file are rejected: %j", async (paths, message) => {
     forge(
       "clash.zip",
       paths.map((name) => ({ name, flags: 0x800 })),
@@ -338,7 +338,7 @@ describe("hostile and broken zips", () => {
     });
   });
 
-  test("a bomb is refused before it is inflated", async () => {
+  test("a zip bomb is rejected before it is decompressed", async () => {
     const data = Buffer.alloc(40 * 2 ** 20);
     forge("bomb.zip", [{ name: "a.csv", data, method: 8 }]);
     expect(await failure("bomb.zip")).toMatchObject({
@@ -351,7 +351,7 @@ describe("hostile and broken zips", () => {
     expect(await names("bomb.zip", { zipLimits: { ratio: 1e9 } })).toEqual(["bomb.zip/a.csv"]);
   });
 
-  test("a bomb of overlapping entries is refused", async () => {
+  test("a zip bomb of overlapping entries is rejected", async () => {
     const data = Buffer.alloc(10 * 2 ** 20, "abc");
     const rest = Array.from({ length: 50 }, (_, index) => ({ name: `b${index}.csv`, data, method: 8, sameAs: 0 }));
     forge("overlap.zip", [{ name: "a.csv", data, method: 8 }, ...rest]);
@@ -361,7 +361,7 @@ describe("hostile and broken zips", () => {
     });
   });
 
-  test("a nested bomb counts with the rest", async () => {
+  test("the sizes of nested zips count towards the limit", async () => {
     forge("inner.zip", [{ name: "a.csv", data: Buffer.alloc(600_000, "a"), method: 8 }]);
     await pack("outer.zip", {
       "1.zip": readFileSync(scratch.path("inner.zip")),
@@ -372,7 +372,7 @@ describe("hostile and broken zips", () => {
     });
   });
 
-  test("an entry that is larger or smaller than it says is refused, and does not fill the disk", async () => {
+  test("an entry larger or smaller than declared is rejected, and does not fill the disk", async () => {
     const data = Buffer.alloc(30 * 2 ** 20);
     forge("liar.zip", [{ name: "a.csv", data, method: 8, claims: 1000 }]);
     expect(await failure("liar.zip")).toMatchObject({
@@ -386,7 +386,7 @@ describe("hostile and broken zips", () => {
     });
   });
 
-  test("a wrong checksum is found", async () => {
+  test("a wrong checksum is detected", async () => {
     forge("crc.zip", [{ name: "a.csv", data: Buffer.from("abc"), crc: 1 }]);
     expect(await failure("crc.zip")).toMatchObject({
       code: "input-corrupt",
@@ -424,7 +424,7 @@ describe("hostile and broken zips", () => {
     });
   });
 
-  test("sizes that stand beside the entry count for nothing where those of the directory are right", async () => {
+  test("sizes in the local header are ignored if those of the central directory are right", async () => {
     const data = Buffer.from("id\n".repeat(100));
     const wrong = { compressed: 7, uncompressed: 999_999 };
     for (const method of [0, 8]) {
@@ -437,7 +437,7 @@ describe("hostile and broken zips", () => {
     }
   });
 
-  test("sizes of the directory that are wrong are found, whatever stands beside the entry", async () => {
+  test("wrong sizes in the central directory are detected, regardless of the neighboring entries", async () => {
     const data = Buffer.from("id\n".repeat(100));
     const whole = deflateRawSync(data).length;
     for (const [method, compressed] of [
@@ -460,7 +460,7 @@ describe("hostile and broken zips", () => {
     expect(await names("odd.zip")).toEqual(["odd.zip/a.csv"]);
   });
 
-  test("every truncation ends with a clear error, never with data", async () => {
+  test("every truncated zip ends with a clear error, never with data", async () => {
     await pack("whole.zip", { "a.csv": "x,y\n".repeat(5000), "b.csv": "1" });
     const whole = readFileSync(scratch.path("whole.zip"));
     for (const share of [0.1, 0.5, 0.9, 0.99]) {
@@ -473,7 +473,7 @@ describe("hostile and broken zips", () => {
     expect((await failure("holed.zip")).code).toBe("input-corrupt");
   });
 
-  test("an empty zip is refused", async () => {
+  test("an empty zip is rejected", async () => {
     forge("empty.zip", []);
     expect(await failure("empty.zip")).toMatchObject({
       code: "input-corrupt",
@@ -483,7 +483,7 @@ describe("hostile and broken zips", () => {
     expect(await failure("folders.zip")).toMatchObject({ code: "input-corrupt" });
   });
 
-  test("a full disk is reported", async () => {
+  test("a full disk is reported when a zip is unpacked", async () => {
     expect(process.getuid?.(), "a small file system must be mounted for this test").toBe(0);
     forge("big.zip", [{ name: "a.csv", data: Buffer.alloc(5 * 2 ** 20, "abcdefghijklmnopqrstuvw"), method: 8 }]);
     const disk = scratch.path("disk");

@@ -57,23 +57,23 @@ async function committed(content: string, act: () => void): Promise<string> {
 }
 
 describe("of two runs that write one set at once", () => {
-  test("the second leaves a set alone that the first has put where nothing was", async () => {
+  test("of two runs that create one set, the second keeps the set of the first", async () => {
     expect(await committed("second", () => put(setOf("first")))).toBe("output-failed");
     expect(found()).toEqual(setOf("first"));
   });
 
-  test("the second leaves a single file of the first alone, and takes its own back", async () => {
+  test("of two runs that create one file, the second keeps the file of the first, and removes its own", async () => {
     expect(await committed("second", () => put({ "o.prj": "first" }))).toBe("output-failed");
     expect(found()).toEqual({ "o.prj": "first" });
   });
 
-  test("the second puts the old set back when a file appears that was not there", async () => {
+  test("the second run restores the old set when an unexpected file appears", async () => {
     put({ "o.shp": "old", "o.dbf": "old" });
     expect(await committed("second", () => put({ "o.prj": "first" }))).toBe("output-failed");
     expect(found()).toEqual({ "o.shp": "old", "o.dbf": "old", "o.prj": "first" });
   });
 
-  test("the second touches nothing while the main file of the first stands aside", async () => {
+  test("the second run changes nothing while the first has moved the main file aside", async () => {
     put(setOf("old"));
     const aside = temporaryPath(scratch.path("o.shp"), `00000000-${process.pid}-00000000`, "main.old");
     expect(await committed("second", () => renameSync(scratch.path("o.shp"), aside))).toBe("output-failed");
@@ -81,7 +81,7 @@ describe("of two runs that write one set at once", () => {
     expect(found()).toEqual({ [aside.slice(scratch.folder.length + 1)]: main, ...others });
   });
 
-  test("one has its set whole, whichever steps they take first", async () => {
+  test("of two runs that write one set at once, one has a complete set, in any order of steps", async () => {
     for (let round = 0; round < 40; round++) {
       put(round % 2 === 0 ? setOf("old") : {});
       const runs = await Promise.all([written("A"), written("B")]);

@@ -82,7 +82,7 @@ describe.each([
   { overwrite: true, links: true, manner: "once", stem: longStem },
 ] as const)("a set broken at any step: %o", ({ overwrite, links, manner, ...named }) => {
   const { stem } = { stem: "a", ...named };
-  test("is never seen mixed, and the next run puts the folder right", async () => {
+  test("a set is never mixed after a kill, and the next run repairs the folder", async () => {
     const ends = new Set<string>();
     let step = 0;
     for (; ; step += 1) {
@@ -108,7 +108,7 @@ describe.each([
   }, 180_000);
 });
 
-test("a file in the making by a process that lives is left alone", async () => {
+test("a temporary file of a running process is kept", async () => {
   const folder = scratch.path("living");
   mkdirSync(folder);
   const sink = await createSink(join(folder, "a.csv"), { overwrite: false });

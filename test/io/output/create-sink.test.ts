@@ -48,7 +48,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("one file", () => {
-  test("is not seen before the commit, and whole after it", async () => {
+  test("a file is not visible before the commit, and complete after it", async () => {
     const sink = await createSink(scratch.path("a.csv"), { overwrite: false });
     const file = await sink.create();
     await file.write(bytes("x,y\n"));
@@ -58,7 +58,7 @@ describe("one file", () => {
     expect(content("a.csv")).toBe("x,y\n");
   });
 
-  test("replaces another in one step and keeps its permissions", async () => {
+  test("a file replaces another in one step and keeps its permissions", async () => {
     writeFileSync(scratch.path("a.csv"), "old");
     chmodSync(scratch.path("a.csv"), 0o604);
     const sink = await createSink(scratch.path("a.csv"), { overwrite: true });
@@ -72,7 +72,7 @@ describe("one file", () => {
     expect(files()).toEqual(["a.csv"]);
   });
 
-  test("is refused where there is one, also when it came meanwhile", async () => {
+  test("a file is not created over an existing one, also if it appeared during the run", async () => {
     const early = await createSink(scratch.path("a.csv"), { overwrite: false });
     await (await early.create()).write(bytes("mine"));
     writeFileSync(scratch.path("a.csv"), "theirs");
@@ -82,7 +82,7 @@ describe("one file", () => {
     expect(files()).toEqual(["a.csv"]);
   });
 
-  test("leaves nothing behind when aborted, nor do the folders made for it", async () => {
+  test("an aborted file leaves nothing, not even folders created for it", async () => {
     const path = scratch.path("one/two/a.csv");
     const sink = await createSink(path, { overwrite: false });
     const file = await sink.create();
@@ -92,7 +92,7 @@ describe("one file", () => {
     expect(files()).toEqual([]);
   });
 
-  test("goes through a symbolic link, also one that points to nothing yet", async () => {
+  test("a file is written through a symbolic link, also one without a target", async () => {
     mkdirSync(scratch.path("real"));
     symlinkSync("real/a.csv", scratch.path("link.csv"));
     symlinkSync("link.csv", scratch.path("link2.csv"));
@@ -103,7 +103,7 @@ describe("one file", () => {
     expect(readdirSync(scratch.path("real"))).toEqual(["a.csv"]);
   });
 
-  test("is written to a library's path as well", async () => {
+  test("a file is also written by a library that needs a path", async () => {
     const sink = await createSink(scratch.path("a.db"), { overwrite: false });
     const { path } = await sink.create();
     execFileSync("python3", [
@@ -116,7 +116,7 @@ describe("one file", () => {
     expect(files()).toEqual(["a.db"]);
   });
 
-  test("has the bytes that were written and patched, in whatever pieces", async () => {
+  test("a file has the bytes that were written and patched, in writes of any size", async () => {
     const piece = fc.oneof(
       fc.record({ append: fc.integer({ min: 0, max: 3_000_000 }) }),
       fc.record({ append: fc.integer({ min: 0, max: 5_000 }) }),
@@ -151,7 +151,7 @@ describe("one file", () => {
     );
   });
 
-  test("cannot be patched beyond its end", async () => {
+  test("a file cannot be patched beyond its end", async () => {
     const sink = await createSink(scratch.path("a"), { overwrite: false });
     const file = await sink.create();
     await file.write(bytes("abc"));
@@ -163,7 +163,7 @@ describe("one file", () => {
 describe("a set", () => {
   const companions = ["shx", "dbf", "sbn", "shp.xml"];
 
-  test("takes the place of an older one, whose other companions go", async () => {
+  test("a set replaces an older one and removes its other companions", async () => {
     for (const name of ["a.shp", "a.shx", "a.dbf", "a.SBN", "a.shp.xml", "a.txt", "ab.sbn"]) {
       writeFileSync(scratch.path(name), "old");
     }
@@ -172,14 +172,14 @@ describe("a set", () => {
     expect(content("a.dbf")).toBe("new");
   });
 
-  test("is refused where a companion of its name would be taken for its own", async () => {
+  test("a set is not created where an existing companion would seem to belong to it", async () => {
     writeFileSync(scratch.path("a.sbn"), "index of something else");
     const refused = write("a.shp", { "": "new" }, { companions });
     await expect(refused).rejects.toThrow(/a\.sbn: exists already/);
     expect(files()).toEqual(["a.sbn"]);
   });
 
-  test("keeps the old one when a folder has come into its way", async () => {
+  test("a set keeps the old one if a folder has one of its names", async () => {
     for (const name of ["a.shp", "a.dbf"]) writeFileSync(scratch.path(name), "old");
     const sink = await createSink(scratch.path("a.shp"), { overwrite: true, companions });
     for (const extension of [undefined, "dbf", "shx"]) await (await sink.create(extension)).write(bytes("new"));
@@ -189,7 +189,7 @@ describe("a set", () => {
     expect(files()).toEqual(["a.dbf", "a.shp", "a.shx"]);
   });
 
-  test("behind links is written where they point", async () => {
+  test("a set with symbolic links is written to their targets", async () => {
     mkdirSync(scratch.path("real"));
     mkdirSync(scratch.path("out"));
     for (const extension of ["shp", "dbf", "sbn"]) {
@@ -210,7 +210,7 @@ describe("a zip", () => {
       { zip: { main: "roads.shp" }, now: new Date("2001-02-03T04:05:06Z"), ...options },
     );
 
-  test("holds the set under the stem, with the time of the run, as other programs see it", async () => {
+  test("a zip holds the set under its stem with the time of the run, as other programs read it", async () => {
     await pack("roads.shp.zip");
     const listing = execFileSync("unzip", ["-Z", scratch.path("roads.shp.zip")], { encoding: "utf8" });
     expect([...listing.matchAll(/01-Feb-03 04:05 (\S+)/g)].map((match) => match[1])).toEqual([
@@ -224,7 +224,7 @@ describe("a zip", () => {
     expect(files()).toEqual(["roads.shp.zip"]);
   });
 
-  test("has the same bytes in any time zone", async () => {
+  test("a zip has the same bytes in any time zone", async () => {
     const zone = process.env.TZ;
     try {
       process.env.TZ = "America/New_York";
@@ -238,7 +238,7 @@ describe("a zip", () => {
     expect(readFileSync(scratch.path("a.shz")).equals(readFileSync(scratch.path("b/a.shz")))).toBe(true);
   });
 
-  test("leaves nothing when aborted", async () => {
+  test("an aborted zip leaves nothing", async () => {
     const sink = await createSink(scratch.path("a.shz"), { overwrite: false, zip: { main: "a.shp" } });
     await (await sink.create("dbf")).write(bytes("x"));
     await sink.abort();
@@ -249,7 +249,7 @@ describe("a zip", () => {
 describe("trouble with the disk", () => {
   const isRoot = process.getuid?.() === 0;
 
-  test("a full disk fails with its reason and leaves nothing", async () => {
+  test("a full disk is reported with its reason, and nothing is left", async () => {
     expect(isRoot, "a small file system must be mounted for this test").toBe(true);
     const disk = scratch.path("disk");
     mkdirSync(disk);
@@ -312,7 +312,7 @@ describe("trouble with the disk", () => {
 });
 
 describe("stdout", () => {
-  test("gets the bytes in order, and no companions or patches", async () => {
+  test("stdout gets the bytes in order, and no companions or patches", async () => {
     const stdout = new PassThrough({ highWaterMark: 1000 });
     const whole = text(stdout);
     const sink = await createSink("-", { overwrite: false, stdout, format: "shapefile" });
@@ -350,7 +350,7 @@ describe("stdout", () => {
     `,
   );
 
-  test("a reader that has enough ends the writing, without an uncaught error", async () => {
+  test("a reader that closes stdout ends the writing, without an uncaught error", async () => {
     const child = spawn("sh", ["-c", `"$0" "$1" | head -c 100000 | wc -c`, process.execPath, script], {
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -360,7 +360,7 @@ describe("stdout", () => {
     expect(await complaint).toBe('output-closed {"output":"stdout"}');
   });
 
-  test("a slow reader gets everything", () => {
+  test("a slow reader of stdout gets everything", () => {
     const run = spawnSync("sh", ["-c", `"$0" "$1" | (sleep 0.3; wc -c)`, process.execPath, script], {
       encoding: "utf8",
     });

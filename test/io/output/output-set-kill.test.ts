@@ -72,7 +72,7 @@ describe.each([
   { overwrite: true, links: true, manner: "fail" },
   { overwrite: false, links: true, manner: "fail" },
 ])("several outputs, broken at any step: %o", ({ overwrite, links, manner }) => {
-  test("are all there or none is, and no set is ever mixed", async () => {
+  test("after a kill all outputs exist or none, and no set is mixed", async () => {
     const before = overwrite ? oldFiles : {};
     const ends = new Set<string>();
     let step = 0;

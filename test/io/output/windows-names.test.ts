@@ -17,7 +17,7 @@ describe("windowsNameProblem", () => {
     ["roads\t.csv", 'a name on Windows cannot contain "\\t"'],
     ["roads.", 'Windows drops the dot at the end of "roads."'],
     ["roads /a.csv", 'Windows drops the blank at the end of "roads "'],
-  ])("refuses %s", (path, problem) => {
+  ])("the name %s is rejected on Windows", (path, problem) => {
     // "a:" alone is a drive.
     expect(windowsNameProblem(path.startsWith("a:") ? `out/${path}` : path)).toBe(problem);
   });
@@ -33,12 +33,12 @@ describe("windowsNameProblem", () => {
     "com10.csv",
     "Straße, Größe (1).csv",
     ".hidden",
-  ])("takes %s", (path) => {
+  ])("the name %s is accepted on Windows", (path) => {
     expect(windowsNameProblem(path)).toBeNull();
   });
 });
 
-test("a downloaded file is never called like a device", () => {
+test("a downloaded file never gets the name of a Windows device", () => {
   expect(avoidDeviceName("aux.geojson")).toBe("_aux.geojson");
   expect(safeName("https://example.org/nul.csv")).toBe("_nul.csv");
   expect(safeName("roads.csv")).toBe("roads.csv");
@@ -54,13 +54,16 @@ describe("rename", () => {
     return { calls, renameFile: renameFile as typeof import("node:fs/promises").rename };
   };
 
-  test.each(["EPERM", "EBUSY", "EACCES"])("tries again on Windows while %s says that a file is open", async (code) => {
-    const { calls, renameFile } = failing(code, 2);
-    await rename("a", "b", { platform: "win32", renameFile });
-    expect(calls).toEqual(["a b", "a b", "a b"]);
-  });
+  test.each(["EPERM", "EBUSY", "EACCES"])(
+    "rename is retried on Windows while %s reports an open file",
+    async (code) => {
+      const { calls, renameFile } = failing(code, 2);
+      await rename("a", "b", { platform: "win32", renameFile });
+      expect(calls).toEqual(["a b", "a b", "a b"]);
+    },
+  );
 
-  test("gives up at once for other errors, and on other systems", async () => {
+  test("rename is not retried for other errors or on other systems", async () => {
     const missing = failing("ENOENT", 1);
     await expect(rename("a", "b", { platform: "win32", renameFile: missing.renameFile })).rejects.toThrow("ENOENT");
     expect(missing.calls).toHaveLength(1);

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseCodeBlocks } from "../../../src/build/docs-site/docs-sandbox.mjs";
 import { readJob } from "../../../src/jobs/file/read-job.js";
 import { defaultSyncSettings } from "../../../src/sync/request.js";
 import { root } from "../../support/command.js";
-import { parseCodeBlocks } from "../../support/docs-sandbox.js";
 
 const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readJob(text, "job.yaml", environment);
 

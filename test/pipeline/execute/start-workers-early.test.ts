@@ -28,19 +28,19 @@ async function begun(request: Partial<ConvertRequest>): Promise<number> {
 }
 
 describe("threads begin before the inputs are opened", () => {
-  test("as many as are asked for", async () => {
+  test("the requested number of threads starts before the inputs are opened", async () => {
     expect(await begun({ workers: 3 })).toBe(3);
     expect(await begun({ workers: 1 })).toBe(0);
   });
 
-  test("for large files, number of cores", async () => {
+  test("threads start early for large files, as many as there are cores", async () => {
     expect(await begun({ inputs: [large] })).toBe(availableParallelism() > 1 ? availableParallelism() : 0);
     expect(await begun({ inputs: [small] })).toBe(0);
     if (availableParallelism() === 2)
       expect(await begun({ inputs: [large], output: scratch.path("out.gpkg") })).toBe(0);
   });
 
-  test("sooner for many than for two", () => {
+  test("many threads start for smaller files than two threads", () => {
     const mebibyte = 1024 * 1024;
     expect([15, 16].map((size) => isSingleThreadFaster(size * mebibyte, 8))).toEqual([true, false]);
     expect([191, 192].map((size) => isSingleThreadFaster(size * mebibyte, 2))).toEqual([true, false]);
@@ -48,12 +48,12 @@ describe("threads begin before the inputs are opened", () => {
     expect([511, 512].map((size) => isSingleThreadFaster(size * mebibyte, 2, false))).toEqual([true, false]);
   });
 
-  test("not where features are counted in order, nor for what has no size yet", async () => {
+  test("no threads start early if features are counted in order or the size is unknown", async () => {
     expect(await begun({ inputs: [large], limit: 5 })).toBe(0);
     expect(await begun({ inputs: ["https://example.org/large.csv", "gone.csv", "-", "a\0b"] })).toBe(0);
   });
 
-  test("and end where an input cannot be opened", async () => {
+  test("threads that started early end if an input cannot be opened", async () => {
     const ended = vi.spyOn(Worker.prototype, "terminate");
     const request = { inputs: [scratch.path("gone.csv")], output: scratch.path("none.geojson"), workers: 2 };
     await expect(convert(request, host)).rejects.toMatchObject({ code: "input-missing" });

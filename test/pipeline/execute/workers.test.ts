@@ -22,7 +22,7 @@ import { batchOf, type GeneratedLayer, generatedLayer } from "../../support/form
 import { losslessOptions } from "../../support/formats/round-trip.js";
 import { createTestHost } from "../../support/host.js";
 
-// Found on this thread, chunks are read by workers as assigned, whatever size those would choose.
+// Found on this thread, chunks are read by workers as assigned, not in sizes that those would choose.
 vi.mock("../../../plugins/shared/split-size.js", () => ({ defaultSplitBytes: 256 }));
 
 const numRuns = Number(process.env.WORKER_RUNS ?? 3);
@@ -119,7 +119,7 @@ async function writeInputs(format: Format, folder: string, layers: readonly Gene
 const sums = (folder: string) =>
   [...folderContents(folder)].map(([name, bytes]) => [name, createHash("sha256").update(bytes).digest("hex")]);
 
-/** What becomes of a request: files, and the report or the error, whatever folder it was done in. */
+/** The outcome of a request: files, and the report or the error, without the name of the folder. */
 async function outcome(request: Omit<ConvertRequest, "output">, folder: string, name: string, executor: Executor) {
   mkdirSync(folder);
   const result = await convert({ ...request, output: join(folder, name) }, host, executor).catch((error: unknown) => {
@@ -131,7 +131,7 @@ async function outcome(request: Omit<ConvertRequest, "output">, folder: string, 
 }
 
 describe.each(pairs)("%s to %s", (_from, _to, from, to) => {
-  it("comes out the same from 1, 2, 3 and 8 workers", { timeout: 60_000 + numRuns * 2000 }, async () => {
+  it("1, 2, 3 and 8 workers write the same output", { timeout: 60_000 + numRuns * 2000 }, async () => {
     const layers = fc.array(generatedLayer, { minLength: 1, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(layers, damage, requests, async (given, spoilt, request) => {
@@ -161,7 +161,7 @@ describe.each(pairs)("%s to %s", (_from, _to, from, to) => {
   });
 });
 
-it("reads most inputs in several pieces", () => {
+it("most inputs are read in several splits", () => {
   const conversions = numRuns * formats.length;
   for (const { id } of formats) expect(pieces.get(id) ?? 0, id).toBeGreaterThan(2 * conversions);
 });

@@ -75,7 +75,7 @@ writeFileSync(canada, "n,lon,lat\n1,-100,55\n2,-101,56\n");
 const nad27 = { inputs: [canada], sourceCrs: "EPSG:4267" };
 
 describe("convert with grid downloads", () => {
-  test("downloads only the grids that its positions need", async () => {
+  test("convert downloads only the grids that its positions need", async () => {
     const output = scratch.path("canada.geojson");
     const { notices, operations } = await run({ ...nad27, output });
     expect(asked()).toEqual(["/ca_nrc_ntv2_0.tif"]);
@@ -88,7 +88,7 @@ describe("convert with grid downloads", () => {
     expect((y! - 55) * 3600).toBeCloseTo(north, 2);
   });
 
-  test("downloads nothing that the cache has", async () => {
+  test("convert downloads no cached grids", async () => {
     await run({ ...nad27, output: scratch.path("one.geojson") });
     server.misbehave(null);
     const { notices } = await run({ ...nad27, output: scratch.path("two.geojson") });
@@ -96,19 +96,19 @@ describe("convert with grid downloads", () => {
     expect(notices.map(({ code }) => code)).not.toContain("grid-downloaded");
   });
 
-  test("downloads nothing unless allowed", async () => {
+  test("convert downloads no grids unless allowed", async () => {
     const output = scratch.path("without.geojson");
     await run({ ...nad27, accuracy: 50, output }, false);
     expect(asked()).toEqual([]);
     expect(existsSync(cache)).toBe(false);
   });
 
-  test("downloads nothing and does not scan if no grid can help", async () => {
+  test("convert neither downloads nor scans if no grid can help", async () => {
     await run({ inputs: [canada], output: scratch.path("mercator.csv"), targetCrs: "EPSG:3857" });
     expect(asked()).toEqual([]);
   });
 
-  test("downloads nothing without geometries", async () => {
+  test("convert downloads no grids without geometries", async () => {
     const empty = scratch.path("empty.geojson");
     writeFileSync(
       empty,
@@ -121,14 +121,14 @@ describe("convert with grid downloads", () => {
     expect(layer!.grids).toEqual([]);
   });
 
-  test("swaps x and y before choosing grids", async () => {
+  test("convert swaps x and y before choosing grids", async () => {
     const swapped = scratch.path("swapped.csv");
     writeFileSync(swapped, "n,lon,lat\n1,35.5,-80\n");
     await run({ inputs: [swapped], sourceCrs: "EPSG:4267", swapXy: true, output: scratch.path("swapped.geojson") });
     expect(asked()).toEqual(["/us_noaa_conus.tif"]);
   });
 
-  test("writes nothing if a download fails or has a wrong checksum", async () => {
+  test("convert writes nothing if a download fails or has a wrong checksum", async () => {
     const output = scratch.path("never.geojson");
     server.misbehave({ kind: "status", status: 404 });
     await expect(run({ ...nad27, output })).rejects.toMatchObject({ code: "input-download" });
@@ -139,30 +139,33 @@ describe("convert with grid downloads", () => {
   });
 
   // BETA2007.gsb of Debian's proj-data, which PROJ reads itself.
-  test.runIf(files.has("de_adv_BETA2007.tif") || process.env.CI)("moves Gauß-Krüger as PROJ does", async () => {
-    const input = scratch.path("gk.csv");
-    const places = [3_500_000, 5_700_000, 3_450_123.4, 5_400_567.8, 3_580_000, 5_950_000];
-    writeFileSync(input, `n,x,y\n${[0, 2, 4].map((at) => `${at},${places[at]},${places[at + 1]}`).join("\n")}\n`);
-    const output = scratch.path("etrs89.csv");
-    const systems = { sourceCrs: "EPSG:31467", targetCrs: "EPSG:4258" };
-    const { operations } = await run({ inputs: [input], output, ...systems });
-    expect(asked()).toEqual(["/de_adv_BETA2007.tif"]);
-    expect(operations[0]!.used[0] ?? operations[0]).toMatchObject({ accuracy: 0.9 });
-    const folder = gridFolder("beta");
-    symlinkSync("/usr/share/proj/BETA2007.gsb", join(folder, "BETA2007.gsb"));
-    const expected = await cs2cs(folder, "EPSG:31467", "EPSG:4258", places, [true, true]);
-    const found = readFileSync(output, "utf8").trim().split("\n").slice(1);
-    // A millimetre.
-    found
-      .flatMap((line) => line.split(",").slice(0, 2).map(Number))
-      .forEach((value, i) => {
-        expect(Math.abs(value - expected[i]!)).toBeLessThan(1e-8);
-      });
-  });
+  test.runIf(files.has("de_adv_BETA2007.tif") || process.env.CI)(
+    "convert shifts Gauß-Krüger coordinates as PROJ does",
+    async () => {
+      const input = scratch.path("gk.csv");
+      const places = [3_500_000, 5_700_000, 3_450_123.4, 5_400_567.8, 3_580_000, 5_950_000];
+      writeFileSync(input, `n,x,y\n${[0, 2, 4].map((at) => `${at},${places[at]},${places[at + 1]}`).join("\n")}\n`);
+      const output = scratch.path("etrs89.csv");
+      const systems = { sourceCrs: "EPSG:31467", targetCrs: "EPSG:4258" };
+      const { operations } = await run({ inputs: [input], output, ...systems });
+      expect(asked()).toEqual(["/de_adv_BETA2007.tif"]);
+      expect(operations[0]!.used[0] ?? operations[0]).toMatchObject({ accuracy: 0.9 });
+      const folder = gridFolder("beta");
+      symlinkSync("/usr/share/proj/BETA2007.gsb", join(folder, "BETA2007.gsb"));
+      const expected = await cs2cs(folder, "EPSG:31467", "EPSG:4258", places, [true, true]);
+      const found = readFileSync(output, "utf8").trim().split("\n").slice(1);
+      // A millimetre.
+      found
+        .flatMap((line) => line.split(",").slice(0, 2).map(Number))
+        .forEach((value, i) => {
+          expect(Math.abs(value - expected[i]!)).toBeLessThan(1e-8);
+        });
+    },
+  );
 });
 
 describe("the grids for an input", () => {
-  test("lists the missing grids that its features would use", async () => {
+  test("the missing grids that the features of an input would use are listed", async () => {
     const question = { input: canada, sourceCrs: "EPSG:4267" };
     const [layer] = await findMissingGrids(question, hostWith(false));
     expect(layer).toMatchObject({ layer: "canada", from: "EPSG:4267", to: "EPSG:4326" });
@@ -173,7 +176,7 @@ describe("the grids for an input", () => {
 });
 
 describe("downloads on demand", () => {
-  test("are off unless --grid-download or PROJ_NETWORK asks for them", () => {
+  test("downloads are off unless --grid-download or PROJ_NETWORK enables them", () => {
     expect(resolveGrids({}, {}).allowsDownload).toBe(false);
     expect(resolveGrids({}, { PROJ_NETWORK: "OFF" }).allowsDownload).toBe(false);
     expect(resolveGrids({}, { PROJ_NETWORK: "ON" }).allowsDownload).toBe(true);
@@ -181,7 +184,7 @@ describe("downloads on demand", () => {
     expect(resolveGrids({ gridDownload: true }, {}).allowsDownload).toBe(true);
   });
 
-  test("are found without the standard folders, too", () => {
+  test("downloaded grids are found without the standard folders, too", () => {
     const environment = { GEOFERRY_GRID_CACHE: "/cache" };
     expect(resolveGrids({ standardGrids: false }, environment).folders).toEqual([]);
     expect(resolveGrids({ standardGrids: false, gridDownload: true }, environment).folders).toEqual(["/cache"]);
@@ -189,7 +192,7 @@ describe("downloads on demand", () => {
     expect(resolveGrids({}, environment).folders[0]).toBe("/cache");
   });
 
-  test("go to --grid-endpoint, PROJ_NETWORK_ENDPOINT, or PROJ", () => {
+  test("downloads come from --grid-endpoint, PROJ_NETWORK_ENDPOINT, or PROJ's server", () => {
     expect(resolveGrids({}, {}).endpoint).toBe("https://cdn.proj.org");
     const environment = { PROJ_NETWORK_ENDPOINT: "https://a.example.org" };
     expect(resolveGrids({}, environment).endpoint).toBe("https://a.example.org");

@@ -91,7 +91,7 @@ const entry = (zip: string, name: string) =>
   execFileSync("unzip", ["-p", scratch.path(zip), name], { encoding: "utf8" });
 
 describe("a format's own zip", () => {
-  test("is written with its main file under the name that the format gives it, and read back", async () => {
+  test("the zip of a format is written with its main file under the format's name, and read back", async () => {
     writeFileSync(scratch.path("in.pairs"), "1 2\n");
     await run("in.pairs", "places.pairz");
     expect(entries("places.pairz")).toEqual(["doc.pairs"]);
@@ -101,7 +101,7 @@ describe("a format's own zip", () => {
     expect(report.notices.map(({ code }) => code)).not.toContain("zip-entries-ignored");
   });
 
-  test("reports other readable files in it", async () => {
+  test("other readable files in the zip of a format are reported", async () => {
     writeFileSync(scratch.path("doc.pairs"), "1 2\n");
     writeFileSync(scratch.path("more.pairs"), "5 6\n");
     execFileSync("zip", ["-q", "places.pairz", "doc.pairs", "more.pairs"], { cwd: scratch.folder });
@@ -123,7 +123,7 @@ describe("an output whose name ends as a zip", () => {
     ["roads.zip", "csv", "roads.csv"],
     ["roads.tsv.zip", "csv", "roads.tsv"],
     ["roads.v2.zip", "geojson", "roads.v2.geojson"],
-  ])("%s of %s holds %s", async (output, to, name) => {
+  ])("the zip %s of %s holds %s", async (output, to, name) => {
     writeFileSync(scratch.path("in.pairs"), "1 2\n");
     await run("in.pairs", output, { to });
     expect(entries(output)).toContain(name);

@@ -26,11 +26,11 @@ test.each([
   ["all.zip", ["a,b"], ["a,b"]],
   ["all.zip", ["c,a"], ["a", "c"]],
   ["all.zip", ['"a,b",c'], ["a,b", "c"]],
-])("of %s %j are %j", async (zip, wanted, found) => {
+])("of %s, --layer %j chooses %j", async (zip, wanted, found) => {
   expect(await layersOf(zip, wanted)).toEqual(found);
 });
 
-test("that are not there are named one by one", async () => {
+test("all missing layers are named", async () => {
   await expect(layersOf("some.zip", ["a,d"])).rejects.toMatchObject({
     code: "layer-missing",
     message: expect.stringContaining('has no layer "d"'),

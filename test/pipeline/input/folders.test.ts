@@ -36,7 +36,7 @@ test("circular links are not followed, links to files are inputs, and broken lin
   );
 });
 
-test("a link to itself fails alone", async () => {
+test("a symbolic link to itself fails without stopping the other inputs", async () => {
   put("in/a.csv");
   symlinkSync("self.csv", scratch.path("in/self.csv"));
   const outcomes = await run("out/");
@@ -45,7 +45,7 @@ test("a link to itself fails alone", async () => {
   expect(existsSync(scratch.path("out/self.geojson"))).toBe(false);
 });
 
-test("names with a dash in front, a line feed, or spaces are names", async () => {
+test("names with a leading dash, a line feed or spaces are valid", async () => {
   const names = ["-to", "new\nline", " a b "];
   for (const name of names) put(`in/${name}.csv`);
   await run("out/");
@@ -64,4 +64,24 @@ test("an output folder within the input is not read again, one beside it is", as
   expect(await run("in/out", { overwrite: true })).toEqual(expected);
   const again = [scratch.path("in/out/a.geojson")];
   expect(await run("in/out", { inputs: again, to: "csv" })).toEqual(new Map([["out/a.geojson", "done"]]));
+});
+
+test("files of a folder that no format has by name are told once, unlike companions, hidden files and rejects", async () => {
+  for (const name of [
+    "a.csv",
+    "b.txt",
+    "README",
+    "sub/c.unknown",
+    ".hidden",
+    "a.csvt",
+    "a.csv.rejects.geojsonl",
+    "Thumbs.db",
+  ])
+    put(`in/${name}`);
+  const told: string[][] = [];
+  const host = { ...createTestHost(), onLeftOut: (paths: readonly string[]) => void told.push([...paths]) };
+  const request = { inputs: [scratch.path("in")], output: scratch.path("out/"), to: "geojson", workers: 1 };
+  expect((await convertMany(request, host)).map(({ error }) => error)).toEqual([undefined]);
+  const from = scratch.path("in").length + 1;
+  expect(told.map((paths) => paths.map((path) => path.slice(from)))).toEqual([["README", "b.txt", "sub/c.unknown"]]);
 });

@@ -53,7 +53,7 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe("append to a file that is changed in place", () => {
-  test("adds to the layer of the name, in its CRS, and leaves the others alone", async () => {
+  test("--append in place adds to the layer of that name, in its CRS, and keeps the others", async () => {
     const report = await run([feature({ name: "new", people: 2 })], { append: true });
     expect(recordedCalls).toEqual(["append", "finish", "commit"]);
     expect(held()[1]).toEqual(roads);
@@ -67,7 +67,7 @@ describe("append to a file that is changed in place", () => {
     expect(report.outputs).toEqual([{ path: output, layer: "Towns", features: 1, crs: "EPSG:3857" }]);
   });
 
-  test("keeps the types of existing fields, reports losses, and adds new fields", async () => {
+  test("--append in place keeps the types of existing fields, reports losses, and adds new fields", async () => {
     const { losses } = await run([feature({ PEOPLE: "12", mayor: "A" }), feature({ PEOPLE: "many", mayor: null })], {
       append: true,
     });
@@ -77,7 +77,7 @@ describe("append to a file that is changed in place", () => {
     expect(losses).toContainEqual(expect.objectContaining({ code: "cast-failed", field: "PEOPLE", count: 1 }));
   });
 
-  test("creates a missing layer", async () => {
+  test("--append in place creates a missing layer", async () => {
     await run([feature({ a: 1 })], { append: true, layerName: "lakes" });
     expect(held().map((layer) => [layer.name, layer.crs, layer.rows.length])).toEqual([
       ["Towns", "EPSG:3857", 1],
@@ -86,14 +86,14 @@ describe("append to a file that is changed in place", () => {
     ]);
   });
 
-  test("creates a missing file", async () => {
+  test("--append in place creates a missing file", async () => {
     output = scratch.path("fresh.ledger");
     await run([feature({ a: 1 })], { append: true });
     expect(recordedCalls).toEqual(["make", "finish"]);
     expect(held()).toHaveLength(1);
   });
 
-  test("refuses another CRS than the layer's, and coordinates of another without reprojection", async () => {
+  test("--append in place rejects another CRS than the layer's, with and without reprojection", async () => {
     const before = readFileSync(output);
     expect(await codeOf(run([feature({})], { append: true, targetCrs: "EPSG:25832" }))).toBe("usage");
     expect(await codeOf(run([feature({})], { append: true, reproject: false }))).toBe("usage");
@@ -101,7 +101,7 @@ describe("append to a file that is changed in place", () => {
     expect(readFileSync(output).equals(before)).toBe(false);
   });
 
-  test("refuses a layer without CRS unless coordinates are copied unchanged", async () => {
+  test("--append in place rejects a layer without CRS unless coordinates are copied unchanged", async () => {
     writeFileSync(output, JSON.stringify([{ ...towns, crs: null }]));
     expect(await codeOf(run([feature({})], { append: true }))).toBe("usage");
     await run([feature({}, point(7, 8))], { append: true, reproject: false });
@@ -110,7 +110,7 @@ describe("append to a file that is changed in place", () => {
 });
 
 describe("replace a layer of a file that is changed in place", () => {
-  test("replaces the layer and keeps the others", async () => {
+  test("--replace-layer in place replaces the layer and keeps the others", async () => {
     await run([feature({ x: 1.5 })], { replaceLayer: true });
     expect(recordedCalls).toEqual(["replace", "finish", "commit"]);
     expect(held()).toHaveLength(2);
@@ -119,14 +119,14 @@ describe("replace a layer of a file that is changed in place", () => {
     expect(held()[1]).toEqual(roads);
   });
 
-  test("adds a missing layer", async () => {
+  test("--replace-layer in place adds a missing layer", async () => {
     const { notices } = await run([feature({ x: 1.5 })], { replaceLayer: true, layerName: "lakes" });
     const example = '--replace-layer found no layer "lakes" to replace and added it; there are "Towns", "roads"';
     expect(notices).toContainEqual({ code: "layer-added", layer: "lakes", count: 1, example });
     expect(held().map((layer) => layer.name)).toEqual(["Towns", "roads", "lakes"]);
   });
 
-  test("refuses to replace features by an empty layer", async () => {
+  test("--replace-layer in place refuses to replace features by an empty layer", async () => {
     const before = readFileSync(output);
     expect(await codeOf(run([], { replaceLayer: true }))).toBe("guard-empty");
     expect(readFileSync(output).equals(before)).toBe(true);
@@ -139,7 +139,7 @@ describe("replace a layer of a file that is changed in place", () => {
 describe("a failed in-place change is rolled back completely", () => {
   const many = Array.from({ length: 5000 }, (_, i) => feature({ name: `n${i}` }));
 
-  test("after too many rejects", async () => {
+  test("a change in place is rolled back after too many rejects", async () => {
     const before = readFileSync(output);
     const features = [...many, feature({ name: "far" }, point(200, 95)), feature({ name: "far" }, point(200, 95))];
     expect(await codeOf(run(features, { append: true, maxRejects: "1" }))).toBe("guard-rejects");
@@ -148,14 +148,14 @@ describe("a failed in-place change is rolled back completely", () => {
     expect(existsSync(`${output}.rejects.geojsonl`)).toBe(false);
   });
 
-  test("after a loss with --strict", async () => {
+  test("a change in place is rolled back after a loss with --strict", async () => {
     const before = readFileSync(output);
     expect(await codeOf(run([feature({ people: "many" })], { append: true, strict: true }))).toBe("lossy");
     expect(readFileSync(output).equals(before)).toBe(true);
     expect(recordedCalls).toEqual(["append", "finish", "abort"]);
   });
 
-  test("after a signal", async () => {
+  test("a change in place is rolled back after a signal", async () => {
     const before = readFileSync(output);
     const stop = new AbortController();
     const host = createTestHost(stop.signal);
@@ -172,7 +172,7 @@ describe("a failed in-place change is rolled back completely", () => {
     expect(recordedCalls).not.toContain("commit");
   });
 
-  test("after a failed commit, and the old rejects file is restored", async () => {
+  test("a change in place is rolled back after a failed commit, and the old rejects file is restored", async () => {
     const before = readFileSync(output);
     const rejects = `${output}.rejects.geojsonl`;
     writeFileSync(rejects, "of an earlier run\n");

@@ -99,3 +99,21 @@ test("losses name the layer that they belong to", async () => {
   const { losses } = await convertFile(taken[0]!, scratch.path("ids.gpkg"), { inputs: taken });
   expect(losses).toMatchObject([{ code: "id-changed", layer: "ids-second", count: 1 }]);
 });
+
+test("a notice says that --to writes one format under the extension of another", async () => {
+  const noticed = async (output: string, to: string) => {
+    const { notices } = await convertFile(inputs[0]!, scratch.path(output), { to });
+    return notices.filter(({ code }) => code === "foreign-extension");
+  };
+  expect(await noticed("named.gpkg", "shp")).toEqual([
+    {
+      code: "foreign-extension",
+      layer: "named.gpkg",
+      count: 1,
+      example:
+        "written as ESRI Shapefile because of --to shp, although .gpkg is an extension of OGC GeoPackage; programs that decide by name would misread it, so name it .shp",
+    },
+  ]);
+  // GeoJSON has both extensions, and no format has the last one.
+  for (const output of ["a.geojson", "a.json", "a.data"]) expect(await noticed(output, "geojson")).toEqual([]);
+});

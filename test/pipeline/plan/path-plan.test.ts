@@ -65,7 +65,7 @@ const codeOf = (work: Promise<unknown>) =>
 const overwrite = { overwrite: true };
 
 describe("an output is refused and nothing changes", () => {
-  test("if its symbolic links form a loop", async () => {
+  test("an output whose symbolic links form a loop is rejected", async () => {
     symlinkSync("b.csv", path("a.csv"));
     symlinkSync("a.csv", path("b.csv"));
     for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
@@ -79,7 +79,7 @@ describe("an output is refused and nothing changes", () => {
   test.each([
     ["a link", symlinkSync],
     ["a second name", linkSync],
-  ])("where it is an input behind %s", async (_, join) => {
+  ])("an output that is an input behind %s is rejected", async (_, join) => {
     const from = input("in.geojson", "point");
     join(from, path("same.geojson"));
     for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
@@ -88,7 +88,7 @@ describe("an output is refused and nothing changes", () => {
     expect(JSON.parse(content("in.geojson")).features).toHaveLength(1);
   });
 
-  test("if it is a companion of an input", async () => {
+  test("an output that is a companion of an input is rejected", async () => {
     await convertFile(input("in.geojson", "point"), path("roads.shp"));
     const before = content("roads.dbf");
     expect(await codeOf(convertFile(path("roads.shp"), path("roads.dbf"), { to: "csv", ...overwrite }))).toBe(
@@ -97,7 +97,7 @@ describe("an output is refused and nothing changes", () => {
     expect(content("roads.dbf")).toBe(before);
   });
 
-  test("if the rejects file is an input", async () => {
+  test("a rejects file that is an input is rejected", async () => {
     const rejects = input("out.csv.rejects.geojsonl", "point");
     await expect(convertFile(rejects, path("out.csv"))).rejects.toThrow("--rejects");
     expect(files()).toEqual(["out.csv.rejects.geojsonl"]);
@@ -105,20 +105,20 @@ describe("an output is refused and nothing changes", () => {
     expect(existsSync(rejects)).toBe(true);
   });
 
-  test("if a part has the name of the rejects file", async () => {
+  test("an output with a part of the name of the rejects file is rejected", async () => {
     const rejects = path("out_point.shp");
     const mixed = input("in.geojson", "point", "line");
     expect(await codeOf(convertFile(mixed, path("out.shp"), { rejects }))).toBe("output-collision");
     expect(files()).toEqual(["in.geojson"]);
   });
 
-  test("if a part exists", async () => {
+  test("an output with an existing part is rejected", async () => {
     writeFileSync(path("out_line.shp"), "precious");
     expect(await codeOf(convertFile(input("in.geojson", "point", "line"), path("out.shp")))).toBe("output-exists");
     expect(files()).toEqual(["in.geojson", "out_line.shp"]);
   });
 
-  test("if another conversion of the run writes it, in another case or through a link", async () => {
+  test("an output that another conversion of the run writes, in another case or through a link, is rejected", async () => {
     const claims = new Set<string>();
     const from = input("in.geojson", "point");
     mkdirSync(path("real"));
@@ -135,7 +135,7 @@ describe("an output is refused and nothing changes", () => {
     expect(await run("link/c.csv")).toBe("output-collision");
   });
 
-  test("if a table's .prj would replace that of a Shapefile; formats without a .prj are allowed", async () => {
+  test("a table whose .prj would replace that of a Shapefile is rejected; formats without a .prj are allowed", async () => {
     const from = input("in.geojson", "point");
     await convertFile(from, path("out.shp"), { targetCrs: "EPSG:3857" });
     const before = content("out.prj");
@@ -235,7 +235,7 @@ describe("a file name of maximum length", () => {
     ],
   };
 
-  test("can be written repeatedly without leftovers", async () => {
+  test("a file with a name of maximum length can be written repeatedly without leftovers", async () => {
     writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
     for (const overwrite of [false, true]) {
       await convert({ inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite }, createTestHost());
@@ -243,7 +243,7 @@ describe("a file name of maximum length", () => {
     }
   });
 
-  test("is shortened deterministically for the rejects file", async () => {
+  test("a name of maximum length is shortened deterministically for the rejects file", async () => {
     writeFileSync(path("in.geojson"), JSON.stringify(input));
     const request = { inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite: true };
     const { rejects } = await convert(request, createTestHost());

@@ -84,7 +84,7 @@ const sources: Readonly<Record<string, () => string>> = {
 const layerOf = (name: string) => (name.startsWith("GeoPackage") ? { layers: ["rivers"] } : {});
 
 describe.each(Object.entries(sources))("%s", (name, make) => {
-  test("keeps its place without geometry, and is counted with the rejects", async () => {
+  test("a feature with a bad geometry is kept without geometry, and counted with the rejects", async () => {
     const input = make();
     const output = scratch.path("kept.geojsonl");
     const report = await convertFile(input, output, { ...layerOf(name), overwrite: true });
@@ -99,7 +99,7 @@ describe.each(Object.entries(sources))("%s", (name, make) => {
     expect(Object.keys(features[1]!.properties!).length).toBeGreaterThan(0);
   });
 
-  test("is left out where that is asked for, and where the target needs geometries", async () => {
+  test("a feature with a bad geometry is left out on request, or if the target needs geometries", async () => {
     const input = make();
     const whole = await convertFile(input, scratch.path("whole.geojsonl"), { ...layerOf(name), overwrite: true });
     const output = scratch.path("without.geojsonl");
@@ -113,7 +113,7 @@ describe.each(Object.entries(sources))("%s", (name, make) => {
     expect(held).toMatchObject({ read: whole.read, rejected: 1, kept: 0 });
   });
 
-  test("comes through a target that sums the layer up first, on two threads as on one", async () => {
+  test("a feature with a bad geometry is kept in a target with a scan, on one and two threads", async () => {
     const input = make();
     const texts: Buffer[] = [];
     for (const workers of [1, 2]) {
@@ -129,7 +129,7 @@ describe.each(Object.entries(sources))("%s", (name, make) => {
 describe("the guards", () => {
   const csv = () => put("guarded.csv", "name,lon,lat\na,1,2\nb,1,north\nc,3,4\n");
 
-  test("count features that are kept without geometry", async () => {
+  test("guards count features that are kept without geometry", async () => {
     const output = scratch.path("guarded.geojson");
     await expect(convertFile(csv(), output, { maxRejects: "0" })).rejects.toMatchObject({ code: "guard-rejects" });
     await expect(convertFile(csv(), output, { maxRejects: "33%" })).rejects.toMatchObject({ code: "guard-rejects" });
@@ -137,7 +137,7 @@ describe("the guards", () => {
     expect(await convertFile(csv(), output, { maxRejects: "34%" })).toMatchObject({ written: 3 });
   });
 
-  test("take them for losses under --strict, and name what leaves them out", async () => {
+  test("--strict counts features kept without geometry as losses, and names the option that leaves them out", async () => {
     const output = scratch.path("strict.geojson");
     const error = await convertFile(csv(), output, { strict: true }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "lossy", message: expect.stringContaining("--on-bad-geometry reject") });
@@ -147,7 +147,7 @@ describe("the guards", () => {
   });
 });
 
-test("a Shapefile has a record without shape in place of a shape that is damaged", async () => {
+test("a Shapefile has a null shape in place of a damaged shape", async () => {
   const input = sources["GeoJSON, a position of text"]!();
   const output = scratch.path("nulls.shp");
   expect(await convertFile(input, output)).toMatchObject({ written: 3, kept: 1 });
@@ -156,7 +156,7 @@ test("a Shapefile has a record without shape in place of a shape that is damaged
   expect(shp.length).toBe(100 + 28 + 12 + 28);
 });
 
-test("a multi geometry keeps its sound parts, and what is left out is a loss", async () => {
+test("a multi geometry keeps its valid parts, and the others are a loss", async () => {
   // WKB of a MultiLineString of two lines, little-endian; the second begins at infinity.
   const line = (...numbers: number[]) =>
     Buffer.concat([head(2), count(2), Buffer.from(Float64Array.from(numbers).buffer)]);
@@ -171,7 +171,7 @@ test("a multi geometry keeps its sound parts, and what is left out is a loss", a
   expect(feature!.geometry).toEqual({ type: "MultiLineString", coordinates: [[[0, 0], [1, 1]]] }); // biome-ignore format: pairs
 });
 
-test("a polygon that ends above its beginning is closed in GeoJSON (RFC 7946, 3.1.6)", async () => {
+test("a polygon whose last position differs in height is closed in GeoJSON (RFC 7946, 3.1.6)", async () => {
   const input = put("above.csv", 'name,wkt\na,"POLYGON Z ((0 0 1,10 0 2,10 10 3,0 0 4))"\n');
   const output = scratch.path("above.geojsonl");
   const report = await convertFile(input, output);

@@ -323,7 +323,8 @@ describe("records", () => {
   test("NUL bytes in the names of columns are noticed when they are read past", async () => {
     const { features, recording } = await read("lat,l\0n\n1,2\n3,4\n", {}, { skipErrors: true });
     expect(features.length).toBe(2);
-    expect(recording.notices).toMatchObject([{ code: "header-binary", count: 1 }]);
+    const codes = recording.notices.map(({ code, count }) => [code, count]);
+    expect(codes).toEqual(expect.arrayContaining([["header-binary", 1]]));
   });
 });
 

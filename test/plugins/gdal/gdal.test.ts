@@ -299,13 +299,13 @@ Module._load = function (name, ...rest) {
     writeFileSync(path, Buffer.from("fgb\x03fgb\x00 and so on", "latin1"));
     const { status, stderr } = geoferry(["convert", path, scratch.path("unread.geojson")], { env });
     expect(status).toBe(4);
-    expect(stderr).toContain("npm install --allow-scripts=gdal-async gdal-async");
+    expect(stderr).toContain("npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async");
   });
 
   test("formats lists the others and says how to get it", () => {
     const { status, stdout, stderr } = geoferry(["formats"], { env });
     expect(status).toBe(0);
     expect(stdout).toContain("shapefile");
-    expect(stderr).toContain("npm install --allow-scripts=gdal-async gdal-async");
+    expect(stderr).toContain("npm pkg set --json allowScripts.gdal-async=true && npm install gdal-async");
   });
 });

@@ -27,7 +27,7 @@ describe("identify", () => {
     ["a feature", pretty(a), "yes no"],
     ["a feature larger than the head", json(feature(point(1, 2), { long })), "yes no"],
     ["a geometry", json(point(1, 2)), "yes no"],
-    ["lines, whatever they are called", `${json(a)}\n${json(a)}\n`, "no yes"],
+    ["lines, with any extension", `${json(a)}\n${json(a)}\n`, "no yes"],
     ["lines larger than the head, by their name", `${json(feature(null, { long }))}\n`, "no yes", "a.geojsonl"],
     ["one line, by its name", `${json(a)}\n`, "no yes", "a.ndjson"],
     ["record separators", `\x1e${json(a)}\n`, "no yes"],

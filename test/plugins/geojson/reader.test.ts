@@ -256,7 +256,7 @@ describe("properties", () => {
   it("escapes are decoded, and lone surrogates replaced", async () => {
     const { rows, context } = await properties('{"a":"\\u00e9\\ud83d\\ude00\\/\\t\\"","b\\u0041":"\\ud83d!"}');
     expect(rows).toEqual([{ a: 'é😀/\t"', bA: "\ufffd!" }]);
-    expect(context.notices).toMatchObject([{ code: "lone-surrogate", field: "bA", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "lone-surrogate", field: "bA", count: 1 }]);
   });
 
   it("bytes that are not UTF-8 are replaced", async () => {
@@ -264,16 +264,16 @@ describe("properties", () => {
     text[text.indexOf("~")] = 0xe9;
     const { features, context } = await read(scratch, text);
     expect(features[0]!.properties).toEqual({ a: "x\ufffdy", b: "ü" });
-    expect(context.notices).toMatchObject([{ code: "invalid-utf8", field: "a", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "invalid-utf8", field: "a", count: 1 }]);
   });
 
-  it("names that are not UTF-8 or have lone surrogates are replaced with a notice", async () => {
+  it("names that are not UTF-8 or have lone surrogates are replaced, which is a loss", async () => {
     const features = [1, 2].map((value) => one("null", `{"a~":${value},"\\ud83db":null}`));
     const text = Buffer.from(inside(...features, one("null", '{"c":3}')));
     for (let at = text.indexOf("~"); at >= 0; at = text.indexOf("~")) text[at] = 0xe9;
     const { features: found, context } = await read(scratch, text);
     expect(found[1]!.properties).toEqual({ "a\ufffd": 2, "\ufffdb": null });
-    expect(context.notices).toMatchObject([
+    expect(context.losses).toMatchObject([
       { code: "invalid-utf8", field: "a\ufffd", count: 2 },
       { code: "lone-surrogate", field: "\ufffdb", count: 2 },
     ]);

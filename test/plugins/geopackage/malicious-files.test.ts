@@ -11,7 +11,7 @@ const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let files = 0;
 
-/** A package with a harmless layer `t` and whatever `fill` adds. */
+/** A package with a harmless layer `t` and what `fill` adds. */
 function hostile(fill: (database: Database) => void): string {
   const path = scratch.path(`h${files++}.gpkg`);
   const database = newPackage(path);

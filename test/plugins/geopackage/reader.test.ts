@@ -81,7 +81,7 @@ describe("geometries", () => {
     ["of an extension", blobOf(Buffer.from("ABCDxx"), { flags: 0x20 }), "ABCD"],
     ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "is truncated"],
     ["of an envelope that there is not", blobOf(pointWkb(1, 2), { kind: 5 }), "envelope of kind 5"],
-    ["text", "POINT (1 2)", "no blob"],
+    ["text", "POINT (1 2)", "not a blob"],
     ["of no kind", Buffer.from("GP\0\x01____hello"), "is no"],
   ])("%s are rejects that name their row, and the others are read", async (_, value, words) => {
     const { layer, features } = await featuresIn(
@@ -272,7 +272,7 @@ describe("layers", () => {
     for (const name of tables) database.exec(`CREATE TABLE "${name}" (fid INTEGER PRIMARY KEY, a)`);
   };
 
-  it("are in the order of gpkg_contents, whatever the case of their names", async () => {
+  it("are in the order of gpkg_contents, with names in any letter case", async () => {
     expect(
       await names((database) => {
         make(database, "Zebra", "apple");

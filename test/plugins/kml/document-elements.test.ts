@@ -193,6 +193,11 @@ describe("elements that are left out are losses by name", () => {
       twice("<atom:author><atom:name>A</atom:name><atom:uri>u</atom:uri></atom:author>"),
       ["element-left-out atom:uri 2"],
     ],
+    [
+      "geometries outside Placemarks",
+      `<Folder><Point><coordinates>7,51</coordinates></Point></Folder>${placemarkXml(point)}`,
+      ["element-left-out undefined 1"],
+    ],
     ["old metadata", twice("<Metadata><a>1</a></Metadata>"), ["element-left-out a 2"]],
     [
       "what geometries have beside KML's elements",

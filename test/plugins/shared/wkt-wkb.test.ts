@@ -225,7 +225,7 @@ describe("WKT", () => {
     );
   });
 
-  test("a text that ends within a number is refused, whatever stands behind it", () => {
+  test("a text that ends within a number is refused, regardless of the bytes that follow", () => {
     const bytes = Buffer.from("LINESTRING (1 2,3 4)");
     for (let to = 0; to < bytes.length; to++) {
       expect(() => new WktReader().read(bytes, 0, to, new GeometryBuilder())).toThrow(GeometryParseError);

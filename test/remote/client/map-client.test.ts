@@ -52,7 +52,7 @@ describe("map client", () => {
     map = newMap();
   });
 
-  test("creates, reads, updates, replaces and empties a map", async () => {
+  test("the map client creates, reads, updates, replaces and empties a map", async () => {
     expect(await map.page(1)).toMatchObject({ features: [] });
     const created = answered(await map.create([feature({ ref: "a" }), feature({ ref: "b" }, null)], "one"));
     expect(created.failed).toEqual([]);
@@ -78,7 +78,7 @@ describe("map client", () => {
     expect((await map.page(1))!.features).toEqual([]);
   });
 
-  test("reports each feature that fails", async () => {
+  test("the map client reports each feature that fails", async () => {
     const some = answered(await map.create([feature({ ref: "x" }), feature({ ref: "y" }, [7.5, 200])], "three"));
     expect(some.success).toHaveLength(1);
     expect(some.failed).toEqual([
@@ -91,7 +91,7 @@ describe("map client", () => {
     ]);
   });
 
-  test("applies a request with a repeated Idempotency-Key only once", async () => {
+  test("the map client applies a request with a repeated Idempotency-Key only once", async () => {
     const first = answered(await map.create([feature({ ref: "k" })], "a-key"));
     const second = answered(await map.create([feature({ ref: "k" })], "a-key"));
     expect(second.success).toEqual(first.success);
@@ -99,7 +99,7 @@ describe("map client", () => {
     expect((await map.page(1))!.features).toHaveLength(1);
   });
 
-  test("reports a request that is too large", async () => {
+  test("the map client reports a request that is too large", async () => {
     const large = feature({ text: "x".repeat(10 * 1024 * 1024) });
     // The response arrives while the body is still being sent, and must not be lost.
     for (let time = 0; time < 12; time++)
@@ -124,7 +124,7 @@ describe("map client", () => {
 });
 
 describe("map access", () => {
-  test("reports a missing map", async () => {
+  test("the map client reports a missing map", async () => {
     await expect(service.map(randomUUID()).page(1)).rejects.toMatchObject({ code: "remote-map-missing" });
     await expect(service.map("../../x").page(1)).rejects.toMatchObject({ code: "remote-map-missing" });
     await expect(service.map(randomUUID()).create([feature({})], "k")).rejects.toMatchObject({
@@ -141,13 +141,13 @@ describe("map access", () => {
   });
 });
 
-test("lists the maps of an account", async () => {
+test("the map client lists the maps of an account", async () => {
   const maps = (await service.maps())!;
   expect(maps.map(({ name }) => name)).toContain("Parks");
   expect(new Set(maps.map(({ owner }) => owner.email))).toEqual(new Set(["ada@example.org"]));
 });
 
-test("counts requests by method", async () => {
+test("the map client counts requests by method", async () => {
   const own = createServiceClient({ url: `${running.url}/`, ...client }, defaultTraffic, never);
   await Promise.all([own.maps(), own.maps(), own.map(map.id).page(1)]);
   expect(own.requestCount).toEqual({ GET: 3, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });

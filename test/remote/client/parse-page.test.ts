@@ -49,7 +49,7 @@ describe("parsePage", () => {
       },
       { geometry: { type: "Polygon" } },
     ],
-  ])("accepts a feature with %s", (_name, changes, expected) => {
+  ])("parsePage accepts a feature with %s", (_name, changes, expected) => {
     const [read] = pageOf([feature(changes)]);
     expect(read).toMatchObject(expected);
     expect(Object.keys(read!)).toEqual(["type", "id", "geometry", "properties"]);

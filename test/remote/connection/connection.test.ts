@@ -78,7 +78,7 @@ describe("resolveConnection", () => {
       { url: work.url, ...own, apiPath: "/v1" },
     ],
     ["with a path of the environment", { profile: "work", apiPath: "/v2" }, { apiPath: "/v2" }],
-  ])("chooses the service %s", (_name, options, expected) => {
+  ])("resolveConnection chooses the service %s", (_name, options, expected) => {
     expect(choose(options)).toMatchObject(expected);
   });
 
@@ -115,7 +115,7 @@ describe("resolveConnection", () => {
     ],
     ["a secret is missing", { clientId: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_SECRET is not"],
     ["an id is missing", { clientSecret: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_ID is not"],
-  ])("throws an error if %s", (_name, options, profiles, code, words) => {
+  ])("resolveConnection throws an error if %s", (_name, options, profiles, code, words) => {
     expect(() => choose(options, profiles)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );

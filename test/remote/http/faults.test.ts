@@ -63,7 +63,7 @@ describe("reading", () => {
     ["408", plain(408)],
     ["425", plain(425)],
     ["429", plain(429)],
-  ])("retries a read after %s", async (_name, reply) => {
+  ])("the client retries a read after %s", async (_name, reply) => {
     server.answer(reply, page());
     expect(await map.page(1)).toMatchObject({ features: [], etag: null });
     expect(service.requestCount).toMatchObject({ GET: 2, token: 1 });
@@ -83,13 +83,13 @@ describe("reading", () => {
     [400, "remote-protocol-error"],
     [403, "remote-map-missing"],
     [404, "remote-map-missing"],
-  ])("does not retry a read after %i", async (status, code) => {
+  ])("the client does not retry a read after %i", async (status, code) => {
     server.answer(plain(status));
     await expect(map.page(1)).rejects.toMatchObject({ code });
     expect(service.requestCount.GET).toBe(1);
   });
 
-  test("limits the wait between retries", async () => {
+  test("the client limits the wait between retries", async () => {
     open({ timeout: 100, retries: 0 });
     server.answer(silent);
     await expect(map.page(1)).rejects.toMatchObject({
@@ -115,13 +115,13 @@ describe("writing", () => {
     ["500", json(500, { message: "no disk" }), "HTTP 500: no disk"],
     ["503", json(503, {}, { "retry-after": "0" }), "HTTP 503"],
     ["see other", plain(303, "", { location: "/done" }), "HTTP 303, a redirect to /done"],
-  ])("reports a write as in doubt after %s, without sending it again", async (_name, reply, reason) => {
+  ])("the client reports a write as in doubt after %s, without sending it again", async (_name, reply, reason) => {
     server.answer(reply);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
     expect(service.requestCount.POST).toBe(1);
   });
 
-  test("reports a write as in doubt after a timeout", async () => {
+  test("the client reports a write as in doubt after a timeout", async () => {
     open({ timeout: 100 });
     server.answer(silent);
     expect(await create()).toEqual({ kind: "in-doubt", reason: "no answer within 0.1 s (--timeout)" });
@@ -133,13 +133,13 @@ describe("writing", () => {
     ["429", plain(429)],
     ["409 with Retry-After: the Idempotency-Key is in use", json(409, {}, { "retry-after": "0" })],
     ["503 of a service that reads keys", json(503, { code: "reading-keys" }, { "retry-after": "0" })],
-  ])("retries a write after %s, since nothing was applied", async (_name, reply) => {
+  ])("the client retries a write after %s, since nothing was applied", async (_name, reply) => {
     server.answer(reply, created);
     expect(await create()).toMatchObject({ kind: "answered", success: [{ id: "1" }], failed: [] });
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"key"', '"key"']);
   });
 
-  test("reports a write as in doubt while its Idempotency-Key is in use, despite retries or interruption", async () => {
+  test("the client reports a write as in doubt while its Idempotency-Key is in use, despite retries or interruption", async () => {
     const reason = "HTTP 409: another request has this key";
     const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
     server.answer(inUse);
@@ -155,7 +155,7 @@ describe("writing", () => {
     expect(await create()).toEqual({ kind: "in-doubt", reason });
   });
 
-  test("retries a write beyond the retry limit while the service reads keys", async () => {
+  test("the client retries a write beyond the retry limit while the service reads keys", async () => {
     const reading = json(
       503,
       { code: "reading-keys", message: "its keys are still being read (7 %)" },
@@ -201,7 +201,7 @@ describe("writing", () => {
     ["404 with failed", json(404, { failed: [{ id: "2", path: "p", message: "m" }] }), { failed: [{ id: "2" }] }],
     ["deleted", json(200, { success: [], deleted: 3 }), { deleted: 3 }],
     ["an entity tag", json(200, { success: [] }, { etag: '"7-gzip"' }), { etag: '"7"', deleted: null }],
-  ])("reports results for each feature: %s", async (_name, reply, outcome) => {
+  ])("the client reports results for each feature: %s", async (_name, reply, outcome) => {
     server.answer(reply);
     expect(await create()).toMatchObject({ kind: "answered", ...outcome });
   });
@@ -211,7 +211,7 @@ describe("writing", () => {
     await expect(create()).rejects.toMatchObject({ code: "remote-forbidden", kind: "authentication" });
   });
 
-  test("reports 404 as not-offered if the map exists", async () => {
+  test("the client reports 404 as not-offered if the map exists", async () => {
     server.answer(plain(404), page());
     expect(await map.update(["{}"], "ref", "key")).toEqual({ kind: "not-offered", status: 404 });
     server.answer(plain(404));
@@ -224,7 +224,7 @@ function html413(): Reply {
 }
 
 describe("an unreachable service", () => {
-  test("retries a write that was not sent, then throws", async () => {
+  test("the client retries a write that was not sent, then throws", async () => {
     const other = await ScriptedServer.start();
     other.token = json(200, { access_token: "t", token_type: "Bearer", expires_in: 3600 }, { connection: "close" });
     open({ url: other.url });
@@ -244,26 +244,26 @@ describe("rate limiting", () => {
   test.each<[string, Record<string, string>]>([
     ["seconds", { "retry-after": "1" }],
     ["a date", { date: "Fri, 31 Dec 1999 23:59:58 GMT", "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" }],
-  ])("waits for the Retry-After time in %s", async (_name, headers) => {
+  ])("the client waits for the Retry-After time in %s", async (_name, headers) => {
     server.answer(plain(429, "", headers), created);
     expect(await create()).toMatchObject({ kind: "answered" });
     expect(between()).toBeGreaterThan(990);
   });
 
-  test("pauses all requests, also when no requests remain", async () => {
+  test("the client pauses all requests, also when no requests remain", async () => {
     server.answer(json(200, { type: "FeatureCollection", features: [] }, { ratelimit: '"account";r=0;t=1' }), page());
     await map.page(1);
     await Promise.all([map.page(2), map.page(3)]);
     expect(between()).toBeGreaterThan(990);
   });
 
-  test("does not wait for hours", async () => {
+  test("the client does not wait for hours", async () => {
     server.answer(plain(429, "", { "retry-after": "7200" }));
     await expect(create()).rejects.toMatchObject({ code: "remote-unavailable" });
     expect(service.requestCount.POST).toBe(1);
   });
 
-  test("keeps the configured rate", async () => {
+  test("the client keeps the configured rate", async () => {
     open({ rate: 20 });
     await Promise.all([1, 2, 3, 4].map((number) => map.page(number)));
     const times = server.received.map(({ at }) => at);
@@ -272,7 +272,7 @@ describe("rate limiting", () => {
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(180);
   });
 
-  test("stops waiting when the run is interrupted", async () => {
+  test("the client stops waiting when the run is interrupted", async () => {
     server.answer(plain(429, "", { "retry-after": "600" }));
     const outcome = create();
     await expect.poll(() => server.requests.length).toBe(1);
@@ -282,7 +282,7 @@ describe("rate limiting", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("waits for a write in flight despite an interruption", async () => {
+  test("the client waits for a write in flight despite an interruption", async () => {
     server.answer((response, received) => {
       ending.abort();
       setTimeout(() => created(response, received), 50);
@@ -290,13 +290,13 @@ describe("rate limiting", () => {
     expect(await create()).toMatchObject({ kind: "answered" });
   });
 
-  test("aborts a read when the run is interrupted", async () => {
+  test("the client aborts a read when the run is interrupted", async () => {
     server.answer(() => ending.abort());
     await expect(map.page(1)).rejects.toMatchObject({ code: "interrupted" });
   });
 });
 
-test("limits the number of concurrent requests", async () => {
+test("the client limits the number of concurrent requests", async () => {
   open({ concurrency: 2 });
   let [now, most] = [0, 0];
   server.answer((response, received) => {
@@ -330,7 +330,7 @@ describe("access tokens", () => {
       );
   };
 
-  test("replaces an accepted token once for all requests when it is rejected", async () => {
+  test("the client replaces an accepted token once for all requests when it is rejected", async () => {
     server.answer(only("one"));
     server.token = giving(["one", "two"]);
     await map.page(1);
@@ -361,7 +361,7 @@ describe("access tokens", () => {
     expect(service.requestCount).toEqual({ GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
   });
 
-  test("renews a token before it expires", async () => {
+  test("the client renews a token before it expires", async () => {
     server.answer(only("one", "two", "three"));
     server.token = giving(["one", "two", "three"], 0.001);
     for (const number of [1, 2, 3]) {
@@ -376,7 +376,7 @@ describe("access tokens", () => {
     ]);
   });
 
-  test("assumes a lifetime of one hour by default", async () => {
+  test("the client assumes a lifetime of one hour by default", async () => {
     server.token = json(200, { access_token: "one" });
     for (const number of [1, 2]) await map.page(number);
     expect(service.requestCount.token).toBe(1);
@@ -480,7 +480,7 @@ describe("secrets", () => {
   });
 });
 
-test("uses the configured paths", async () => {
+test("the client uses the configured paths", async () => {
   open({ url: `${server.url}/base/`, apiPath: "api/v2/", tokenPath: "token" });
   server.script = [
     (response, received) =>
@@ -495,7 +495,7 @@ test("uses the configured paths", async () => {
   ]);
 });
 
-test("follows the pages of a map list, but only on the same service", async () => {
+test("the client follows the pages of a map list, but only on the same service", async () => {
   const one = (name: string) => ({
     id: name,
     name,
@@ -516,7 +516,7 @@ test("follows the pages of a map list, but only on the same service", async () =
   ]);
 });
 
-test("returns no list for a service without one", async () => {
+test("the client returns no list for a service without one", async () => {
   for (const reply of [plain(404), plain(405), json(200, {}), json(200, { maps: [{ id: 1 }] }), json(200, [])]) {
     server.answer(reply);
     expect(await service.maps()).toBeNull();

@@ -61,7 +61,7 @@ describe("server certificate", { skip: !hasProgram("openssl") }, () => {
     expect(stderr).not.toContain("SSL routines");
   });
 
-  test("trusts a certificate of a configured authority", () => {
+  test("the client trusts a certificate of a configured authority", () => {
     const { status, stdout } = whoami(url);
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, url, account: "ada@example.org" });
   });

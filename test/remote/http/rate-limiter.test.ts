@@ -17,7 +17,7 @@ describe("Retry-After", () => {
     ["a date that is over", { "retry-after": "Fri, 31 Dec 1999 23:58:59 GMT" }, 0],
     ["neither", { "retry-after": "soon" }, null],
     ["nothing", {}, null],
-  ])("parses Retry-After: %s", (_name, headers, expected) => {
+  ])("the rate limiter parses Retry-After: %s", (_name, headers, expected) => {
     expect(parseRetryAfter(headers, now)).toBe(expected);
   });
 });
@@ -33,7 +33,7 @@ describe("RateLimit", () => {
     ["draft 03: some", { "ratelimit-remaining": "1", "ratelimit-reset": "50" }, null],
     ["nothing", {}, null],
     ["something else", { ratelimit: "yes" }, null],
-  ])("parses RateLimit headers, %s", (_name, headers, expected) => {
+  ])("the rate limiter parses RateLimit headers, %s", (_name, headers, expected) => {
     expect(parseRateLimitReset(headers)).toBe(expected);
   });
 });

@@ -44,18 +44,18 @@ describe("bodies", () => {
     ["br", "br", brotliCompressSync],
     ["two, one after the other", "gzip, br", (bytes) => brotliCompressSync(gzipSync(bytes))],
     ["identity", "identity", (bytes) => bytes],
-  ])("decodes a body in %s", async (_name, encoding, encode) => {
+  ])("sendRequest decodes a body in %s", async (_name, encoding, encode) => {
     const answer = await ask((response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(encode(Buffer.from(text))),
     );
     expect(answer.text).toBe(text);
   });
 
-  test("removes a byte order mark", async () => {
+  test("sendRequest removes a byte order mark", async () => {
     expect((await ask(plain(200, "\ufeff{}"))).json).toEqual({});
   });
 
-  test("ignores the encoding of an empty body", async () => {
+  test("sendRequest ignores the encoding of an empty body", async () => {
     const answer = await ask(plain(304, "", { "content-encoding": "gzip" }));
     expect(answer).toMatchObject({ status: 304, text: "" });
   });
@@ -76,20 +76,23 @@ describe("bodies", () => {
     });
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE"] as const)("sends the whole body of a %s in UTF-8", async (method) => {
-    const body = JSON.stringify({ name: "東京".repeat(200_000) });
-    await ask(plain(200), get({ method, body }));
-    expect(server.received[0]!.body).toBe(body);
-    expect(server.received[0]!.headers).toMatchObject({ "content-length": String(Buffer.byteLength(body)) });
-  });
+  test.each(["POST", "PUT", "PATCH", "DELETE"] as const)(
+    "sendRequest sends the whole body of a %s in UTF-8",
+    async (method) => {
+      const body = JSON.stringify({ name: "東京".repeat(200_000) });
+      await ask(plain(200), get({ method, body }));
+      expect(server.received[0]!.body).toBe(body);
+      expect(server.received[0]!.headers).toMatchObject({ "content-length": String(Buffer.byteLength(body)) });
+    },
+  );
 });
 
-test("sends a User-Agent", async () => {
+test("sendRequest sends a User-Agent", async () => {
   await ask(plain(200));
   expect(server.received[0]!.headers["user-agent"]).toBe("geoferry");
 });
 
-test("reuses connections", async () => {
+test("sendRequest reuses connections", async () => {
   const ports = new Set<number | undefined>();
   const reply: Reply = (response) => {
     ports.add(response.socket?.remotePort);
@@ -115,7 +118,7 @@ const impatient = `
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;
 
-test("does not reuse a connection that was closed while the process was busy", async () => {
+test("sendRequest does not reuse a connection that was closed while the process was busy", async () => {
   const closed = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(impatient, { eval: true, workerData: closed });
   try {
@@ -248,7 +251,7 @@ describe("unexpected servers", () => {
     });
   });
 
-  test("accepts a response that arrives before the request was read", async () => {
+  test("sendRequest accepts a response that arrives before the request was read", async () => {
     const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
     const host = await listen((socket) => socket.once("data", () => socket.pause().write(refusal)));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
@@ -268,7 +271,7 @@ describe("unexpected servers", () => {
         setTimeout(() => socket.write(refusal.slice(cut), () => socket.resetAndDestroy()), 5);
       },
     ],
-  ])("accepts an early response if the server closes the connection %s", async (_name, refuse) => {
+  ])("sendRequest accepts an early response if the server closes the connection %s", async (_name, refuse) => {
     const host = await listen((socket) => socket.once("data", () => refuse(socket.pause())));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
     for (let tries = 0; tries < 10; tries++)

@@ -6,7 +6,7 @@ import { Fingerprint } from "../../../src/remote/snapshot/snapshot-stats.js";
 const text = (json: string) => canonicalFeature(JSON.parse(json), defaultRounding);
 
 describe("canonicalFeature", () => {
-  test("sorts names on all levels, omits null properties and rounds coordinates to integers", () => {
+  test("canonicalFeature sorts names on all levels, omits null properties and rounds coordinates to integers", () => {
     const feature =
       '{"geometry":{"coordinates":[12.5,-0.0000033],"type":"Point"},"properties":{"é\\"":"x\\ny","b":[1,{"d":-0,"c":null}],"n":null,"a":1.0}}';
     expect(text(feature)).toBe('Point(125000000 -33)\n{"a":1,"b":[1,{"c":null,"d":0}],"é\\"":"x\\ny"}');
@@ -22,7 +22,7 @@ describe("canonicalFeature", () => {
     expect(text('{"geometry":null,"properties":null}')).toBe("null\n{}");
   });
 
-  test("rounds heights to millimetres, removes the sign of zero and includes the parts of collections", () => {
+  test("canonicalFeature rounds heights to millimetres, removes the sign of zero and includes the parts of collections", () => {
     const geometry =
       '{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[-0,-1e-9,1.2345]},{"type":"LineString","coordinates":[[0,0],[1,2]]}]}';
     expect(text(`{"geometry":${geometry},"properties":{}}`)).toBe(

@@ -54,7 +54,7 @@ test.each([
   ],
   ["white space", feature('"properties":{"a":[1,2]}'), ` ${feature('"properties" : {\n"a"\t: [ 1 ,2 ] } ')}`],
   ["escapes", feature('"properties":{"\u00e4":"\\u0041\\/"}'), feature('"properties":{"\\u00e4":"A/"}')],
-])("ignores a difference in %s", (_name, one, other) => {
+])("exact comparison ignores a difference in %s", (_name, one, other) => {
   expect(findExactDifferences(one, other)).toEqual([]);
   expect(canonicalExactText(one)).toBe(canonicalExactText(other));
 });
@@ -76,24 +76,24 @@ test.each([
     '"geometry":{"type":"Point","coordinates":[1,2]}',
     '"geometry":{"type":"Point","coordinates":[1,2],"bbox":[1,2,1,2]}',
   ],
-])("detects a difference in %s", (name, one, other) => {
+])("exact comparison detects a difference in %s", (name, one, other) => {
   expect(findExactDifferences(feature(one), feature(other))).toEqual([name]);
   expect(canonicalExactText(feature(one))).not.toBe(canonicalExactText(feature(other)));
 });
 
-test("keeps deeply nested members verbatim", () => {
+test("exact comparison keeps deeply nested members verbatim", () => {
   const deep = "[".repeat(20_000) + "]".repeat(20_000);
   expect(canonicalExactText(feature(`"title":${deep}`))).toBe(canonicalExactText(feature(`"title":${deep}`)));
 });
 
-it("finds the features of a page", () => {
+it("exact comparison finds the features of a page", () => {
   const features = [feature('"properties":{"a":"]}\\"{["}'), feature('"n":-1.5e3'), "{}"];
   const page = `{"links":[{"features":[1]},"x",true,12 ],"features" : [\n${features.join(" ,\n")} ],"n":3 }`;
   expect(splitFeatureTexts(page)).toEqual(features);
   expect(splitFeatureTexts('{"features":[]}')).toEqual([]);
 });
 
-it("treats equivalent JSON as equal and keeps every text unchanged", () => {
+it("exact comparison treats equivalent JSON as equal and keeps every text unchanged", () => {
   fc.assert(
     fc.property(
       fc.array(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue())),

@@ -285,7 +285,7 @@ describe("snapshot contents", () => {
     }),
   ];
 
-  test("reports kinds, extent, fields and decimals", async () => {
+  test("readSnapshot reports kinds, extent, fields and decimals", async () => {
     const { snapshot } = await snapshotOf(steadyMap(all));
     expect(snapshot.extent).toEqual([-1, -3, 9.25, 47.2501]);
     expect(snapshot.decimals).toBe(4);
@@ -320,7 +320,7 @@ describe("snapshot contents", () => {
     expect(await print(all.slice(1))).not.toBe(plain);
   });
 
-  test("reports progress for each pass", async () => {
+  test("readSnapshot reports progress for each pass", async () => {
     const progressEvents: SnapshotProgress[] = [];
     await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => progressEvents.push(progress) });
     expect(progressEvents).toEqual([

@@ -266,7 +266,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.getByText("Readable by only you").waitFor();
   });
 
-  test("no page is wider than a phone, whatever its text, and focus is always visible", async () => {
+  test("no page is wider than a phone, even with long text, and focus is always visible", async () => {
     const site = await openPagesAs("ada@example.org");
     const long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(2);
     const properties = { title: long, [long]: long, note: `${"word ".repeat(100)}` };

@@ -11,7 +11,7 @@ async function openSignIn(dependencies = {}) {
 /** A page without the parts that differ each time. */
 const withoutVariableParts = (page: string) => page.replace(/name="token-of-form" value="[^"]*"/g, "");
 
-test("the right password signs in, whatever the letter case of the email address", async () => {
+test("the right password signs in, with the email address in any letter case", async () => {
   const { guest, store } = await openSignIn();
   const answer = await guest.post("/sign-in", { email: " Ada@EXAMPLE.org ", password });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/maps"]);

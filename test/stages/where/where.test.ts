@@ -316,3 +316,41 @@ describe("the same answers as SQLite", () => {
     }
   });
 });
+
+describe("a date, time or datetime is compared with the same", () => {
+  const table: Table = {
+    d: ["date", ["2020-06-15"]],
+    t: ["time", ["12:30:00"]],
+    s: ["datetime", ["2020-06-15T12:30:00Z"]],
+    text: ["text", ["2020-06-15"]],
+  };
+
+  test.each([
+    "d > '2020'",
+    "d > '2020-06'",
+    "d = '2020/06/15'",
+    "d in ('2020-06-15')",
+    "'2020-01-01' < d",
+    "t >= '12'",
+    "t < '12:30:01'",
+    "s > '2020-06-15'",
+    "s > '2020-06-15 12'",
+    "s <> '2021-01-01T00:00:00Z'",
+    "d is not null",
+    "d like '2020%'",
+    "text <> '31.12.2020'",
+  ])("%s holds", async (expression) => {
+    expect(await holds(expression, table)).toBe(true);
+  });
+
+  test.each([
+    ["d > '31.12.2020'", "the field d, which is a date, with 31.12.2020; write it as in '2020-12-31'"],
+    ["d > 2020", "the field d, which is a date, with 2020; write it as in '2020-12-31'"],
+    ["'2020-6-1' < d", "the field d, which is a date, with 2020-6-1"],
+    ["d in ('2020-06-15', 'soon')", "the field d, which is a date, with soon"],
+    ["t = '12h'", "the field t, which is a time, with 12h; write it as in '12:30:00'"],
+    ["s > 'yesterday'", "the field s, which is a datetime, with yesterday; write it as in '2020-12-31T12:30:00'"],
+  ])("%s is an error, since no value could meet it", async (expression, message) => {
+    await expect(holds(expression, table)).rejects.toThrow(message);
+  });
+});

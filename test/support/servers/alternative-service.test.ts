@@ -149,7 +149,7 @@ describe("GET", () => {
   test.each([
     ["nothing", "empty", [200, 0]],
     ["404", 404, [404, undefined]],
-  ] as const)("has pages of 200, or of at most 500, and beyond the last %s", async (_what, beyondLast, beyond) => {
+  ] as const)("GET has pages of 200, or of at most 500, and beyond the last %s", async (_what, beyondLast, beyond) => {
     const { ask } = await startAlternative({ beyondLast });
     const many = (count: number) => ({ features: Array(count).fill(place("a")) });
     await ask("POST", many(1000));

@@ -68,7 +68,7 @@ describe("rejected features", () => {
 describe("append mode", () => {
   const append = { mode: "append", key: null } as const;
 
-  test("sends an uncertain batch again if the service replays Idempotency-Keys", async () => {
+  test("append mode sends an uncertain batch again if the service replays Idempotency-Keys", async () => {
     const target = await services.real.newTarget();
     services.real.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
@@ -76,7 +76,7 @@ describe("append mode", () => {
     expect(await target.features()).toHaveLength(20);
   });
 
-  test("reports an uncertain batch as unknown with other services, with exit status 12", async () => {
+  test("append mode reports an uncertain batch as unknown with other services, with exit status 12", async () => {
     const target = await services.bare.newTarget();
     services.bare.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
@@ -88,7 +88,7 @@ describe("append mode", () => {
     );
   });
 
-  test("continues after the features that an interrupted run created", async () => {
+  test("append mode continues after the features that an interrupted run created", async () => {
     const target = await services.real.newTarget();
     const aborter = new AbortController();
     const first = await target.sync(some(1, 3500), {
@@ -110,7 +110,7 @@ describe("append mode", () => {
   });
 });
 
-test("reports completed changes even if the rejects file cannot be written", async () => {
+test("a run reports completed changes even if the rejects file cannot be written", async () => {
   const target = await services.real.newTarget();
   const report = await target.sync([...some(1, 3), pointFeature(5, 5, { ref: 5, name: "a\0" })], {
     mode: "incremental",
@@ -163,7 +163,7 @@ test("an interruption before a request reports what remains on the map", async (
   expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 
-test("detects a service that merges deeply, and clears nested values first", async () => {
+test("a run detects a service that merges deeply, and clears nested values first", async () => {
   const target = await services.deep.newTarget();
   const list = (ref: number, more: object) => pointFeature(ref, ref, { ref, list: { a: 1, ...more } });
   await target.put(list(1, { b: 2 }), list(2, { b: 2 }), pointFeature(3, 3, { ref: 3 }), list(4, { b: 2 }));
@@ -174,7 +174,7 @@ test("detects a service that merges deeply, and clears nested values first", asy
   expect((await target.properties()).map(({ list }) => list)).toEqual([{ a: 1 }, { a: 1 }, undefined, { a: 1, b: 3 }]);
 });
 
-test("reports a service without PATCH with advice, and recreates features on request", async () => {
+test("a run reports a service without PATCH with advice, and recreates features on request", async () => {
   const target = await services.without.newTarget();
   await target.put(...some(1, 5, { kept: true }));
   const source = some(1, 4, { name: "new" });
@@ -188,7 +188,7 @@ test("reports a service without PATCH with advice, and recreates features on req
   expect(await target.properties()).toEqual([1, 2, 3, 4].map((ref) => ({ ref, kept: true, name: "new" })));
 });
 
-test("does not delete after another writer changed the map", async () => {
+test("a run does not delete after another writer changed the map", async () => {
   const target = await services.real.newTarget();
   await target.put(...some(1, 5));
   services.real.proxy.on(

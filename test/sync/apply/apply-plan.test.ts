@@ -47,7 +47,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
       expect(kept.geoferry).toMatchObject({ backup: 3, map: target.id, key: { by: "property", name: "ref" } });
     });
 
-    test("sends one PUT for a small map", async () => {
+    test("full mode sends one PUT for a small map", async () => {
       const target = await service.newTarget();
       await target.put(...many(5));
       const report = await target.sync([...many(3, () => ({ name: "new" })), pointFeature(1, 1, { ref: "x" })]);

@@ -86,7 +86,7 @@ async function dedupe() {
   return await deduplicate(request, run, { onPlan() {}, confirm: async () => true });
 }
 
-it("keeps the lowest id of features that another writer creates at the same time", async () => {
+it("a run without entity tags keeps the lowest id of features that another writer creates at the same time", async () => {
   let both = ids();
   const other = async () => {
     odd.fill(map, places(40));
@@ -108,7 +108,7 @@ it("keeps the lowest id of features that another writer creates at the same time
   expect(proxy.writes).toBe(writes);
 });
 
-it("recreates features if the other writer removes its copy after this run removed its own", async () => {
+it("a run without entity tags recreates features if the other writer removes its copy after this run removed its own", async () => {
   let others: string[] = [];
   const creates = async () => {
     const before = new Set(odd.featuresOf(map).map(({ id }) => id));
@@ -121,7 +121,7 @@ it("recreates features if the other writer removes its copy after this run remov
   expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", places(30).map(() => 1)]);
 });
 
-it("keeps differing features of another writer, reports them, and deletes nothing", async () => {
+it("a run without entity tags keeps differing features of another writer, reports them, and deletes nothing", async () => {
   const other = async () => odd.fill(map, [createPlace("k1", { v: 2 }), createPlace("k2")]);
   odd.fill(map, [createPlace("gone"), { ...createPlace("none"), properties: {} }]);
   proxy.on("POST", 1, concurrentWriter("after", other));
@@ -140,7 +140,7 @@ it("keeps differing features of another writer, reports them, and deletes nothin
   expect(ids().get("k1")).toEqual([first]);
 });
 
-it("reports duplicates that the service does not delete", async () => {
+it("a run without entity tags reports duplicates that the service does not delete", async () => {
   proxy.on(
     "POST",
     1,
@@ -152,7 +152,7 @@ it("reports duplicates that the service does not delete", async () => {
   expect([...ids().values()].map((all) => all.length)).toEqual([2, 2, 2]);
 });
 
-it("removes features that a delayed request created after it was sent again", async () => {
+it("a run without entity tags removes features that a delayed request created after it was sent again", async () => {
   let late: ProxiedRequest | null = null;
   const held: ProxyFault = {
     name: "held back",
@@ -168,7 +168,7 @@ it("removes features that a delayed request created after it was sent again", as
   expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", [1, 1, 1]]);
 });
 
-it("waits for another writer that is removing its duplicates", async () => {
+it("a run without entity tags waits for another writer that is removing its duplicates", async () => {
   odd.fill(map, [...places(3), ...places(3)]);
   const doomed = [...ids().values()].map(([, second]) => second!);
   const other = async () => void pause(80).then(() => odd.remove(map, doomed));
@@ -177,13 +177,13 @@ it("waits for another writer that is removing its duplicates", async () => {
   expect([end, report?.created]).toEqual(["done", 1]);
 });
 
-it("ends if no writer removes the duplicates", async () => {
+it("a run without entity tags ends if no writer removes the duplicates", async () => {
   odd.fill(map, [...places(3), ...places(3)]);
   expect(await push(places(4))).toEqual({ end: "duplicate-key-on-map", report: null });
   expect(proxy.writes).toBe(0);
 });
 
-it("does not poll a map without tags sixty times", async () => {
+it("a run without entity tags does not poll a map without tags sixty times", async () => {
   // Another writer changes the map before the only PUT.
   proxy.on(
     "PUT",

@@ -36,7 +36,7 @@ await describeOnEveryFixture((kind) => {
     world = await kind.start();
   }, 120_000);
 
-  it("stops polling a stable map even if the service ignores If-None-Match", async () => {
+  it("a run stops polling a stable map even if the service ignores If-None-Match", async () => {
     const map = await world.newMap();
     await using proxy = await FaultProxy.start(world.url);
     proxy.always(withoutHeaders("if-none-match")).on("POST", 1, respondBeforeCommit(412));

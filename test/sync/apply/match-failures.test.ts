@@ -18,7 +18,7 @@ test("matches failures counted from 0 or from 1 to the missing features", () => 
   });
 });
 
-test("does not match a failure if both countings are possible", () => {
+test("matchFailures does not match a failure if both countings are possible", () => {
   // Counted from 0: 1, 2, 3 failed; from 1: 0, 1, 2. The map lacks 1 and 2.
   expect(match(failed("features[1]", "features[2]", "features[3]"), missed(1, 2))).toEqual({});
 });
@@ -58,7 +58,7 @@ test("failures cover all features only if they name that many distinct consecuti
   expect(coverAllFeatures(failed("geometry", "features[1]"), 2)).toBe(false);
 });
 
-test("combines unmatched reasons, each once", () => {
+test("matchFailures combines unmatched reasons, each once", () => {
   const messages = ["a", "b", "a", "c", "d"].map((message) => ({ id: nilId, path: "", message }));
   expect(combinedReason(messages)).toBe("one of: a | b | c (and 1 other reasons)");
 });

@@ -86,7 +86,7 @@ describe.each(methods)("%s", (method) => {
   });
 });
 
-test("reports every write correctly under random faults", async () => {
+test("the client reports every write correctly under random faults", async () => {
   const scenario = fc.record({
     method: fc.constantFrom(...methods),
     seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),

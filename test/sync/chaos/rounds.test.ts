@@ -152,7 +152,7 @@ describe("a service that implements only the interface", () => {
       expect(await play(`interface alone, ${clients} clients`, world, asked)).toEqual([]);
     });
 
-    it("that say different things: who comes last says that keys are doubled, or that it cannot update", {
+    it("clients that push different features: the last one reports duplicate keys or a failed update", {
       timeout,
     }, async () => {
       const asked = { kinds: conflictsWithoutEntityTags, clients, count: roundsWithoutTags };

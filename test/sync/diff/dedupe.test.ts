@@ -47,7 +47,7 @@ await describeOnEveryFixture((kind) => {
   const dedupe = (map: string, ...more: readonly string[]) =>
     world.geoferry(["dedupe", "--map", map, "--remote-field", "ref", ...more]);
 
-  it("reports deletes and differences, and sends nothing with --dry-run", async () => {
+  it("dedupe reports deletes and differences, and sends nothing with --dry-run", async () => {
     const { map, ids } = await mapOf(places);
     const { status, stdout } = await dedupe(map, "--dry-run", "--json");
     expect(status).toBe(10);
@@ -86,13 +86,13 @@ await describeOnEveryFixture((kind) => {
     expect(await idsOn(map)).toEqual(ids);
   });
 
-  it("keeps the last by id on request", async () => {
+  it("dedupe keeps the last by id on request", async () => {
     const { map, ids } = await mapOf(places);
     expect((await dedupe(map, "--delete-different", "--keep", "last")).status).toBe(0);
     expect(await idsOn(map)).toEqual([1, 2, 5, 6].map((n) => ids[n]));
   });
 
-  it("resolves duplicate keys with the command that push suggests", async () => {
+  it("dedupe resolves duplicate keys with the command that push suggests", async () => {
     const twelve = Array.from({ length: 12 }, (_, n) => createPlace(`it's ${n}`, {}));
     const { map } = await mapOf([...twelve, ...twelve]);
     const source = world.source(twelve);
@@ -112,7 +112,7 @@ await describeOnEveryFixture((kind) => {
     expect([again.status, again.stderr]).toEqual([0, expect.stringContaining("create 0, update 0, delete 0")]);
   });
 
-  it("respects the scope", async () => {
+  it("dedupe respects the scope", async () => {
     const of = (job: string) => [createPlace("a", { job }), createPlace("a", { job })];
     const { map, ids } = await mapOf([...of("one"), ...of("two")]);
     expect((await dedupe(map, "--scope", "job=two")).status).toBe(0);
@@ -122,7 +122,7 @@ await describeOnEveryFixture((kind) => {
     expect(pushed.stderr).toContain(`geoferry dedupe --map ${map} --remote-field ref --scope job=one`);
   });
 
-  it("treats a number and a text as the same key, but never as equal features", async () => {
+  it("dedupe treats a number and a text as the same key, but never as equal features", async () => {
     const { map, ids } = await mapOf([createPlace(7), createPlace("7")]);
     expect((await dedupe(map)).status).toBe(10);
     expect(await idsOn(map)).toEqual(ids);
@@ -136,7 +136,7 @@ await describeOnEveryFixture((kind) => {
     expect([status, stderr]).toEqual([3, expect.stringContaining('no feature has a property "reff"')]);
   });
 
-  it("keeps a feature if the other one of its key is deleted concurrently", async () => {
+  it("dedupe keeps a feature if the other one of its key is deleted concurrently", async () => {
     const { map, ids } = await mapOf([createPlace("a", { v: 1 }), createPlace("a", { v: 2 })]);
     await using proxy = await FaultProxy.start(world.url);
     proxy.always(withoutHeaders("etag"));

@@ -118,7 +118,7 @@ describe("merged values", () => {
     });
   });
 
-  test("removes properties that only the map has, on request", async () => {
+  test("merging removes properties that only the map has, on request", async () => {
     expect(
       await updateOf(pointFeature(1, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a", note: "own", gone: null }), true),
     ).toEqual({
@@ -127,7 +127,7 @@ describe("merged values", () => {
     });
   });
 
-  test("removes values that are null in the source", async () => {
+  test("merging removes values that are null in the source", async () => {
     expect(
       await updateOf(pointFeature(1, 1, { ref: "a", note: null }), pointFeature(1, 1, { ref: "a", note: "x" })),
     ).toEqual({
@@ -136,7 +136,7 @@ describe("merged values", () => {
     });
   });
 
-  test("replaces nested values entirely", async () => {
+  test("merging replaces nested values entirely", async () => {
     expect(
       await updateOf(
         pointFeature(1, 1, { ref: "a", tags: { b: 2 } }),
@@ -148,7 +148,7 @@ describe("merged values", () => {
     });
   });
 
-  test("supports arbitrary property names", async () => {
+  test("merging supports arbitrary property names", async () => {
     const now = pointFeature(1, 1, JSON.parse('{"ref":"a","__proto__":"new","constructor":2}'));
     const before = pointFeature(1, 1, JSON.parse('{"ref":"a","__proto__":"old"}'));
     const found = (await updateOf(now, before)) as { changed: string[]; properties: object };
@@ -167,11 +167,11 @@ describe("merged values", () => {
     ["decimals beyond the precision", pointFeature(1.00000004, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a" })],
     ["what only the map has", pointFeature(1, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a", note: "own" })],
     ["the type of the key", pointFeature(1, 1, { ref: "7" }), pointFeature(1, 1, { ref: 7 })],
-  ])("ignores a difference in %s", async (_, now, before) => {
+  ])("merging ignores a difference in %s", async (_, now, before) => {
     expect(await updateOf(now, before)).toMatchObject({ action: "keep", why: "same" });
   });
 
-  test("keeps the key type of the map", async () => {
+  test("merging keeps the key type of the map", async () => {
     const { actions } = await planScenario({
       source: [pointFeature(2, 2, { ref: "7" })],
       map: [pointFeature(1, 1, { ref: 7 }, "id")],
@@ -179,7 +179,7 @@ describe("merged values", () => {
     expect(actions[0]).toMatchObject({ key: 7, changed: ["geometry"], feature: { properties: { ref: 7 } } });
   });
 
-  test("counts removed geometries", async () => {
+  test("merging counts removed geometries", async () => {
     const now = { geometry: null, properties: { ref: "a" } };
     const { plan: made } = await planScenario({ source: [now], map: [pointFeature(1, 1, { ref: "a" })] });
     expect(made.counts).toEqual({ ...none, update: 1, geometryLost: 1 });
@@ -195,13 +195,13 @@ describe("a map with fewer decimals", () => {
       return pointFeature(Number(x!.toFixed(decimals)), Number(y!.toFixed(decimals)), properties);
     });
 
-  test.each([6, 5, 4])("is compared at %d decimals", async (decimals) => {
+  test.each([6, 5, 4])("a map with fewer decimals is compared at %d decimals", async (decimals) => {
     const { plan: made, actions } = await planScenario({ source: exact, map: rounded(decimals) });
     expect(made.counts).toEqual({ ...none, same: 8 });
     expect(actions.filter((one) => one.action === "keep" && one.agreement)).toHaveLength(7);
   });
 
-  test("detects features that moved farther than the rounding", async () => {
+  test("a map with fewer decimals detects features that moved farther than the rounding", async () => {
     const [first, ...others] = exact;
     const moved = pointFeature(10.00001, 50, first!.properties);
     const { plan: made } = await planScenario({ source: [moved, ...others], map: rounded(6) });
@@ -216,7 +216,7 @@ describe("a map with fewer decimals", () => {
     expect(made.counts).toEqual({ ...none, update: 1 });
   });
 
-  test("is compared exactly if most features are unrounded", async () => {
+  test("a map with fewer decimals is compared exactly if most features are unrounded", async () => {
     const still = Array.from({ length: 8 }, (_, i) => pointFeature(i + 0.1234, i, { ref: `s${i}` }));
     const { plan: made } = await planScenario({
       source: [...still, pointFeature(8.12341, 8, { ref: "moved" })],
@@ -250,7 +250,7 @@ describe("matching by id", () => {
     expect(names[1]).toMatch(/^content:[0-9a-f]{32}:1$/);
   });
 
-  test("finds features with assigned ids by their content names", async () => {
+  test("matching by id finds features with assigned ids by their content names", async () => {
     const given: Record<string, string> = { "id-z": "id-1" };
     const first = [pointFeature(6, 6, { n: 2 }, "id-z"), pointFeature(7, 7, { n: 3 }), pointFeature(7, 7, { n: 3 })];
     const { actions } = await planScenario({ source: first, map: [], key: byId });
@@ -300,7 +300,7 @@ describe("one PUT", () => {
       },
       false,
     ],
-  ])("decides on one PUT with %s", async (_, scene, expected) => {
+  ])("the diff decides on one PUT with %s", async (_, scene, expected) => {
     expect(await isPut(scene)).toBe(expected);
   });
 });

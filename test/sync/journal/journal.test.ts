@@ -31,7 +31,7 @@ test("a sent batch without an acknowledgment is uncertain", async () => {
   expect((await readJournal(folder))?.uncertain).toMatchObject([{ batch: 1, kind: "delete", ids: ["x"] }]);
 });
 
-test("ignores a truncated last line, and the next run appends after it", async () => {
+test("the journal ignores a truncated last line, and the next run appends after it", async () => {
   const { folder, journal } = await begin();
   await journal.recordSent({ kind: "create", features: 5, first: 0 });
   await journal[Symbol.asyncDispose]();

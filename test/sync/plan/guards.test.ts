@@ -141,7 +141,7 @@ test.each<[string, Case, string | null]>([
   else expect(reason).toContain(expected);
 });
 
-test("reports all tripped guards at once", () => {
+test("the check reports all tripped guards at once", () => {
   const plan = planOf({ counts: { delete: 30, same: 70, unmanaged: 1 } });
   expect(() => checkGuards(plan)).toThrow(
     expect.objectContaining({

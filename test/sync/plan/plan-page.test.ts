@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     if (PLAN_PAGE_SHOTS) await page.screenshot({ path: join(PLAN_PAGE_SHOTS, `${name}.png`) });
   };
 
-  test("draws the plan and shows the selection, also by keyboard", async () => {
+  test("the plan page draws the plan and shows the selection, also by keyboard", async () => {
     const { page, complaints } = await open(scene);
     await drawn(page);
     await shot(page, "light");
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("filters classes in the table and on the map", async () => {
+  test("the plan page filters classes in the table and on the map", async () => {
     const { page, complaints } = await open(scene, { colorScheme: "dark" });
     await drawn(page);
     await shot(page, "dark");
@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("supports 10,000 features", async () => {
+  test("the plan page supports 10,000 features", async () => {
     const many = Array.from({ length: 10_000 }, (_, i) =>
       pointFeature((i % 360) - 180, (i % 170) - 85, { ref: `n${i}` }),
     );

@@ -113,14 +113,14 @@ describe("a plan", () => {
     expect(JSON.parse(lines.at(-1)!)).toMatchObject({ type: "end", put: false, sha256 });
   });
 
-  test("yields the requested kinds of actions, repeatedly", async () => {
+  test("a plan yields the requested kinds of actions, repeatedly", async () => {
     await write();
     expect(await read(["update", "create"])).toEqual(actions.slice(0, 2));
     expect(await read(["keep"])).toEqual(actions.slice(3));
     expect(await read([])).toEqual([]);
   });
 
-  test("yields creates with texts but without ids, whether written or opened", async () => {
+  test("a plan yields creates with texts but without ids, whether written or opened", async () => {
     const odd = ',"feature":{"agreement":1},"agreement":';
     const creates: PlanAction[] = [
       { action: "create", key: "a", feature: planned(1, "a"), agreement },
@@ -275,7 +275,7 @@ describe("invalid plans", () => {
     expect(await refusal()).toContain(expected);
   });
 
-  test("reports a missing plan", async () => {
+  test("a plan reports a missing plan", async () => {
     expect(existsSync(path)).toBe(false);
     await expect(openPlan(path, spool)).rejects.toMatchObject({ code: "input-missing" });
   });

@@ -106,7 +106,7 @@ describe("latitude before longitude", () => {
     expect(await (await side.read(places("rgf93-plain.geojson", swap(france), "EPSG:4171"))).order()).toEqual([]);
   });
 
-  test("advises to remove --swap-xy if it caused the swap", async () => {
+  test("the error advises to remove --swap-xy if it caused the swap", async () => {
     const path = places("plain.geojson", swap(australia));
     const refused = await refusal(async () => (await side.read(path, { source: { swapXy: true } })).order());
     expect(refused.message).toContain("omit --swap-xy");

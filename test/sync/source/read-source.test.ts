@@ -101,7 +101,7 @@ describe("a source", () => {
     expect((await side.read(layers, { source: { layers: ["second"] } })).features).toHaveLength(1);
   });
 
-  test("supports the options of a conversion: filters, names, reference systems", async () => {
+  test("a source supports the options of a conversion: filters, names, reference systems", async () => {
     const reading = await side.read(capitals, {
       source: { where: "iso2 = 'FR'", select: ["iso2"], rename: { iso2: "ref" } },
     });
@@ -135,7 +135,7 @@ describe("a source", () => {
     expect((await side.read(path)).source).toMatchObject({ readCount: 0, features: 0, complete: true, extent: null });
   });
 
-  test("fails like a conversion", async () => {
+  test("a source fails like a conversion", async () => {
     expect((await refusal(() => side.read(side.path("none.csv")))).code).toBe("input-missing");
   });
 });
@@ -144,7 +144,7 @@ describe("rejects of a source", () => {
   const flawed = (name: string) =>
     side.file(name, ["ref,lon,lat", "A,1,1", "B,nowhere,2", "C,3,3"].map((line) => `${line}\n`).join(""));
 
-  test("are published at the path of --rejects", async () => {
+  test("rejects of a source are published at the path of --rejects", async () => {
     const rejects = side.path("said.geojsonl");
     const { source } = await side.read(flawed("said.csv"), { source: { rejects } });
     expect(source).toMatchObject({ readCount: 3, features: 3, complete: false });
@@ -168,7 +168,7 @@ describe("rejects of a source", () => {
     }
   });
 
-  test("are written to the working directory by default, and never over the input", async () => {
+  test("rejects of a source are written to the working directory by default, and never over the input", async () => {
     expect(defaultRejectsPath(["../in/places.csv", "more.csv"])).toBe("places.rejects.geojsonl");
     expect(defaultRejectsPath(["-"])).toBe("stdin.rejects.geojsonl");
     expect(defaultRejectsPath(["https://example.org/data/places.gpkg?v=1#x"])).toBe("places.rejects.geojsonl");

@@ -12,11 +12,11 @@ test.each<[string, string, ReturnType<typeof ref> | null]>([
   ["nothing is matched", '"n":1', null],
   ["there are no properties", "", null],
   ["a text looks like members", '"ref":"a","t":"},\\"geometry\\":null,\\"properties\\":"', ref("a")],
-])("reuses a line if %s", (_, properties, key) => {
+])("the source reader reuses a line if %s", (_, properties, key) => {
   expect(reuseFeatureText(line(properties), key)).toBe(line(properties));
 });
 
-test("removes the id", () => {
+test("the source reader removes the id", () => {
   for (const id of [',"id":12', ',"id":"b"', ',"id":",\\"properties\\":{"'])
     expect(reuseFeatureText(line('"ref":"a"', id), ref("a"))).toBe(line('"ref":"a"'));
 });
@@ -29,10 +29,10 @@ test.each<[string, string, ReturnType<typeof ref> | null]>([
   ["another name ends like the key", '"x\\"ref":7,"ref":70', ref(7)],
   ["a value is nested", '"ref":"a","o":{"x":1,"x":2}', ref("a")],
   ["a value is a list", '"l":[1.50]', null],
-])("serializes the feature again if %s", (_, properties, key) => {
+])("the source reader serializes the feature again if %s", (_, properties, key) => {
   expect(reuseFeatureText(line(properties), key)).toBeNull();
 });
 
-test("serializes lines of other writers again", () => {
+test("the source reader serializes lines of other writers again", () => {
   expect(reuseFeatureText('{"type":"Feature","geometry":null,"properties":{"ref":"a"}}', ref("a"))).toBeNull();
 });

@@ -7,7 +7,7 @@ afterAll(() => side[Symbol.asyncDispose]());
 const scope = { property: "layer", value: "7" };
 
 describe("a scope", () => {
-  test("omits and counts source features out of the scope", async () => {
+  test("a scope omits and counts source features out of the scope", async () => {
     const path = side.geojson("scope.geojson", [
       { ref: "A", layer: 7 },
       { ref: "B", layer: "7" },
@@ -23,7 +23,7 @@ describe("a scope", () => {
     expect(reading.keys("source")).toEqual(["A", "B"]);
   });
 
-  test("ignores map features of other jobs, whatever their keys", async () => {
+  test("a scope ignores map features of other jobs, even with the same keys", async () => {
     const path = side.geojson("jobs.geojson", [{ ref: "A", layer: 7 }]);
     const reading = await (await side.read(path, { ...byField("ref"), scope })).onMap([
       { properties: { ref: "A", layer: 8 } },
@@ -34,7 +34,7 @@ describe("a scope", () => {
     expect(reading.workspace.map.count).toBe(1);
   });
 
-  test("allows a job that is new on a map", async () => {
+  test("a scope allows a job that is new on a map", async () => {
     const own = numbers(0, 20).map((n) => ({ ref: `A${n}`, layer: 7 }));
     const others = numbers(0, 20).map((n) => ({ properties: { ref: `B${n}`, layer: 8 } }));
     const reading = await side.read(side.geojson("new.geojson", own), { ...byField("ref"), scope, mode: "full" });

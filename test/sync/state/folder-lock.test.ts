@@ -76,6 +76,6 @@ test("the lock is released at the end of a run, and excludes runs within a proce
   expect(second).toBeInstanceOf(FolderLock);
 });
 
-test("reports a lock file that cannot be written", async () => {
+test("the lock reports a lock file that cannot be written", async () => {
   await expect(acquireMapLock(join(folder, "missing"), names)).rejects.toMatchObject({ code: "output-failed" });
 });

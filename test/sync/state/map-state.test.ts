@@ -34,7 +34,7 @@ describe("openStateReadonly", () => {
     expect(readFileSync(join(folder, "state.db")).equals(before)).toBe(true);
   });
 
-  test("returns an empty state for an unusable file, which it keeps", async () => {
+  test("openStateReadonly returns an empty state for an unusable file, which it keeps", async () => {
     writeFileSync(join(folder, "state.db"), "no database at all, and longer than a header of one hundred bytes is");
     using seen = await openStateReadonly(folder);
     expect([seen.getNote("key"), seen.openBaseline("x").isEmpty]).toEqual([null, true]);
@@ -43,7 +43,7 @@ describe("openStateReadonly", () => {
 });
 
 describe("MapState", () => {
-  test("keeps its content for the next run", async () => {
+  test("MapState keeps its content for the next run", async () => {
     {
       using state = (await MapState.open(folder)).state;
       expect(state.openBaseline("x").isEmpty).toBe(true);
@@ -63,14 +63,14 @@ describe("MapState", () => {
     expect(again.getSyncedState("full")).toBeNull();
   });
 
-  test("separates baselines of different settings", async () => {
+  test("MapState separates baselines of different settings", async () => {
     using state = (await MapState.open(folder)).state;
     state.openBaseline(hashOfSettings({ precision: 7, key: "ref" })).saveEntries([one]);
     expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 7 })).getDigests("a")).not.toBeNull();
     expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 6 })).getDigests("a")).toBeNull();
   });
 
-  test("drops the least recently used baselines", async () => {
+  test("MapState drops the least recently used baselines", async () => {
     using state = (await MapState.open(folder)).state;
     state.openBaseline("first").saveEntries([one]);
     for (let i = 0; i < 32; i++) state.openBaseline(`other ${i}`).saveEntries([one]);
@@ -80,7 +80,7 @@ describe("MapState", () => {
     expect(state.openBaseline("first").isEmpty).toBe(true);
   });
 
-  test("confirms an entry that differs from what was sent after reading it back twice", async () => {
+  test("MapState confirms an entry that differs from what was sent after reading it back twice", async () => {
     using state = (await MapState.open(folder)).state;
     const compared = state.openBaseline("x");
     const odd = { ...one, isConfirmed: false };
@@ -92,7 +92,7 @@ describe("MapState", () => {
     expect(compared.getDigests("a")).toEqual({ sent: digest(1), held: digest(3) });
   });
 
-  test("finds a feature by its assigned id", async () => {
+  test("MapState finds a feature by its assigned id", async () => {
     using state = (await MapState.open(folder)).state;
     const compared = state.openBaseline("x");
     compared.saveEntries([{ ...one, name: "content:00:1", assignedId: "id-1" }]);
@@ -101,7 +101,7 @@ describe("MapState", () => {
     expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2) });
   });
 
-  test("remains intact if its process is killed while writing", async () => {
+  test("MapState remains intact if its process is killed while writing", async () => {
     (await MapState.open(folder)).state[Symbol.dispose]();
     const script = `
       import Sqlite from "better-sqlite3";
@@ -156,7 +156,7 @@ describe("unusable state", () => {
         writeFileSync(path(), bytes.fill(0xa5, 4096 * 4, bytes.length - 4096));
       },
     ],
-  ])("moves aside an unusable state and reports it: %s", async (reason, damage) => {
+  ])("MapState moves aside an unusable state and reports it: %s", async (reason, damage) => {
     await damage();
     const before = readFileSync(path());
     const { state, notice } = await MapState.open(folder);
@@ -180,14 +180,14 @@ describe("unusable state", () => {
 });
 
 describe("map folder", () => {
-  test("follows the XDG specification", () => {
+  test("the map folder follows the XDG specification", () => {
     expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "/var/state" })).toBe("/var/state/geoferry");
     expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "relative" })).toMatch(/\/\.local\/state\/geoferry$/);
     expect(resolveStateRoot(undefined, {})).toMatch(/\/\.local\/state\/geoferry$/);
     expect(resolveStateRoot("/elsewhere", { XDG_STATE_HOME: "/var/state" })).toBe("/elsewhere");
   });
 
-  test("is the same for all notations of an address, and different for other maps", () => {
+  test("the map folder is the same for all notations of an address, and different for other maps", () => {
     const one = ensureMapFolder(folder, "https://maps.example.org/", "ABC");
     expect(ensureMapFolder(folder, "https://MAPS.example.org:443", "abc")).toBe(one);
     expect(ensureMapFolder(folder, "https://maps.example.org/other", "abc")).not.toBe(one);

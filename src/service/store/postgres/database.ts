@@ -81,7 +81,7 @@ export interface Transaction extends QueryRunner {
 
 /**
  * Session settings. The row lock on a map relies on READ COMMITTED: a statement sees all that was committed before it
- * began. Commits are durable whatever the server's default is.
+ * began. Commits are durable regardless of the server's default.
  *
  * All statements can use an index. With outdated statistics, for example of a map that was filled a minute ago,
  * PostgreSQL would scan whole maps for some lists, so other plans are disabled. Just-in-time compilation costs more

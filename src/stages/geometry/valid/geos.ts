@@ -76,7 +76,7 @@ export class Geos {
 
   /**
    * Makes a geometry from `size` bytes of WKB that `write` puts at an offset of the view. Unclosed rings are closed.
-   * Gives 0 where the bytes are no geometry.
+   * Gives 0 where the bytes are not a geometry.
    */
   parseWkb(size: number, write: (view: DataView, offset: number) => void): GeosPointer {
     if (size > this.inputSize) {

@@ -84,9 +84,9 @@ class Repairer {
     if (matching.length === 0) return false;
     builder.begin(kind === single && matching.length > 1 ? kind + 3 : kind);
     if (single === Kind.LineString) builder.beginPart();
-    for (const piece of matching) {
+    for (const part of matching) {
       if (single === Kind.Polygon) builder.beginPart();
-      addPart(view, piece, builder);
+      addPart(view, part, builder);
     }
     builder.end();
     if (hasOthers) this.collapsed.add(row);

@@ -88,7 +88,7 @@ export interface WkbParts {
   readonly hasOthers: boolean;
 }
 
-/** Finds the pieces of the kind `wanted` (LineString or Polygon) in the geometry at `offset`. */
+/** Finds the lines and polygons of the kind `wanted` (LineString or Polygon) in the geometry at `offset`. */
 export function findParts(view: DataView, offset: number, wanted: number): WkbParts {
   const found: WkbPart[] = [];
   let hasOthers = false;
@@ -122,8 +122,8 @@ export function findParts(view: DataView, offset: number, wanted: number): WkbPa
 }
 
 /** Adds the rings of a polygon, or the line, to the part that is open in `builder`. */
-export function addPart(view: DataView, piece: WkbPart, builder: GeometryBuilder): void {
-  let at = piece.bodyOffset;
+export function addPart(view: DataView, part: WkbPart, builder: GeometryBuilder): void {
+  let at = part.bodyOffset;
   const ring = () => {
     const count = view.getUint32(at, true);
     at += 4;
@@ -131,12 +131,12 @@ export function addPart(view: DataView, piece: WkbPart, builder: GeometryBuilder
     for (let i = 0; i < count; i++) {
       const x = view.getFloat64(at, true);
       const y = view.getFloat64(at + 8, true);
-      if (piece.hasZ) builder.addPositionZM(x, y, view.getFloat64(at + 16, true), Number.NaN);
+      if (part.hasZ) builder.addPositionZM(x, y, view.getFloat64(at + 16, true), Number.NaN);
       else builder.addPosition(x, y);
-      at += piece.hasZ ? 24 : 16;
+      at += part.hasZ ? 24 : 16;
     }
   };
-  if (piece.kind === Kind.LineString) ring();
+  if (part.kind === Kind.LineString) ring();
   else {
     const rings = view.getUint32(at, true);
     at += 4;

@@ -36,7 +36,7 @@ describe("columns of coordinates", () => {
   test("columns named longitude and latitude take precedence over x and y", async () =>
     expect(geometries(await read("x,y,lon,lat\n1,2,3,4\n"))).toEqual([point(3, 4)]));
 
-  test("columns of words are not coordinates, whatever their names", async () => {
+  test("columns of words are not coordinates, regardless of their names", async () => {
     const result = await read("x,y\nleft,right\n");
     expect(geometries(result)).toEqual([null]);
     expect(properties(result)).toEqual([{ x: "left", y: "right" }]);

@@ -149,6 +149,50 @@ describe("degrees", () => {
     expect(properties(result)).toEqual([{ n: 1 }]);
   });
 
+  test.each(["laenge;lat", "lon;Breite", "Longitude;breddegrad"])(
+    "names in two languages are coordinates by their values: %s",
+    async (names) => {
+      const result = await read(`n;${names}\n1;9.993682;53.551086\n`);
+      expect(geometries(result)).toEqual([point(9.993682, 53.551086)]);
+    },
+  );
+
+  test("names in two languages are named as candidates where the values do not decide", async () => {
+    const result = await read("n;laenge;lat\n1;10;53\n");
+    expect(geometries(result)).toEqual([null]);
+    expect(result.layer).toMatchObject({ likelyCoordinateFields: [["laenge", "lat"]] });
+  });
+
+  test.each([
+    ["lat", "53.5", "--in x=COLUMN --in y=lat"],
+    ["Rechtswert", "3565000", "--in x=Rechtswert --in y=COLUMN"],
+  ])("a notice names a coordinate without a counterpart: %s", async (name, value, remedy) => {
+    const result = await read(`n;${name}\n1;${value}\n`);
+    expect(geometries(result)).toEqual([null]);
+    expect(result.recording.notices).toMatchObject([
+      { code: "coordinates-left-out", example: expect.stringContaining(`"${name}" has the name of a coordinate`) },
+    ]);
+    expect(result.recording.notices[0]!.example).toContain(remedy);
+  });
+
+  test.each([
+    ["32U 456789 5712345", "UTM"],
+    ["32T 691831.5 5337164.25", "UTM"],
+    ["32UMC5678912345", "MGRS"],
+    ["33U VP 12345 67890", "MGRS"],
+  ])("a notice names a column of %s, which is not read", async (text, system) => {
+    const result = await read(`n;Lage\n1;${text}\n`);
+    expect(geometries(result)).toEqual([null]);
+    expect(result.recording.notices).toMatchObject([
+      { code: "coordinates-left-out", example: expect.stringContaining(`"Lage" looks like ${system} coordinates`) },
+    ]);
+  });
+
+  test("a column with the name of a coordinate but without numbers needs no notice", async () => {
+    const result = await read("n;lat\n1;Latvian\n");
+    expect(result.recording.notices).toEqual([]);
+  });
+
   test("three digits after a comma are decimals where thousands would be out of range", async () => {
     const result = await read("lon;lat\n9,993;53,551\n");
     expect(geometries(result)).toEqual([point(9.993, 53.551)]);

@@ -23,6 +23,24 @@ describe("the first row", () => {
     ]);
   });
 
+  test.each(["Anna,Berlin\n", "Anna,Berlin\n\n\n", "Anna,Berlin"])(
+    "an only row is a header, with a notice: %j",
+    async (content) => {
+      const read = await readText(scratch, content);
+      expect(properties(read)).toEqual([]);
+      expect(read.recording.notices).toMatchObject([
+        {
+          code: "header-assumed",
+          example: expect.stringMatching(/"Anna", "Berlin", was taken for the names.*--in header=no/),
+        },
+      ]);
+      expect(properties(await readText(scratch, content, { header: "no" }))).toEqual([
+        { field_1: "Anna", field_2: "Berlin" },
+      ]);
+      expect(await codesOf(content, { header: "yes" })).toEqual([]);
+    },
+  );
+
   test("a first row of a word and years is a header, with a notice", async () => {
     const { recording } = await readText(scratch, "name,2019,2020\nx,1,2\n");
     expect(recording.notices).toMatchObject([

@@ -34,7 +34,7 @@ describe.skipIf(!hasGdal)("a zipped File Geodatabase", () => {
     ogr2ogr("-f", "OpenFileGDB", "-update", folder, world, "capitals");
   }
 
-  test("is what the folder is, whatever the case of its name", async () => {
+  test("has the same features as the folder, with a name in any letter case", async () => {
     const path = await zipped(folder, "world.gdb", scratch.path("WORLD.GDB.ZIP"));
     const rivers = converted(path, "zipped.geojson", "rivers") as { readonly features: readonly unknown[] };
     expect(rivers.features).toHaveLength(12);

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import gdal from "../../../../plugins/gdal/index.js";
 import { Batch } from "../../../../src/model/batch.js";
@@ -10,6 +11,7 @@ import {
   sampleBatch,
   writeFile,
 } from "../../../../src/testing/index.js";
+import { convertFile } from "../../../support/host.js";
 import { TemporaryFolder } from "../../../support/read-layers.js";
 import { hasGdal } from "../support.js";
 
@@ -28,7 +30,7 @@ const unseen: Readonly<Record<string, readonly FieldType[]>> = {
   ODS: ["double"],
   // All is text there, dates and truth in other words.
   CSV: ["date", "datetime", "boolean"],
-  // Fifteen places behind the point, whatever stands before it.
+  // Always fifteen decimals.
   "ESRI Shapefile": ["double"],
 };
 
@@ -95,4 +97,11 @@ describe.skipIf(!hasGdal)("losses of GDAL's drivers are reported", () => {
     const how = { tolerance: 1e-6, singleIsMulti: true, absentIsNull: true, ids, keepsTypes: [] } as const;
     assertOnlyReportedChanges(file!.losses, file!.input, withFields(read[0]!.batches, names), how);
   });
+});
+
+test.skipIf(!hasGdal)("a sum of integers beyond 32 bits is no change", async () => {
+  const path = scratch.path("large.csv");
+  writeFileSync(path, "iso,pop,lat,lon\nCN,1400000000,39,116\nIN,1410000000,28,77\n");
+  const { losses } = await convertFile(path, scratch.path("large.fgb"), { to: "gdal:FlatGeobuf" });
+  expect(losses).toEqual([]);
 });

@@ -23,7 +23,7 @@ const line = wkb([
 /** What an envelope says goes axis by axis, a box corner by corner. */
 const right = [2, 1, 5, 8];
 
-it("boxes are those of the positions, whatever the envelopes say", async () => {
+it("boxes are computed from positions, even if the envelopes differ", async () => {
   const blobs = [
     blobOf(line, { kind: 1, envelope: [2, 5, 1, 8] }),
     blobOf(line, { kind: 1, envelope: [2, 5, 1, 8], big: true }),

@@ -154,12 +154,12 @@ describe("points that match a template", () => {
         fc.boolean(),
         fc.constantFrom("one", "kinds"),
         fc.constantFrom(500, 5000, 1 << 22),
-        async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
+        async (bytes, blockSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("gpx", gpx.reader!.options, { layers }) as Parameters<typeof openGpx>[1];
           const outcome = (templates: boolean, ahead: boolean) =>
             readOutcome(
-              (context) => openGpx(FileSource.at(path, "a.gpx"), options, context, splitSize, { templates, pieceSize }),
+              (context) => openGpx(FileSource.at(path, "a.gpx"), options, context, splitSize, { templates, blockSize }),
               skipErrors,
               ahead,
             );

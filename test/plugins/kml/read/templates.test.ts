@@ -186,12 +186,12 @@ describe("features that match a template", () => {
         fc.boolean(),
         fc.constantFrom("one", "folders"),
         fc.constantFrom(undefined, undefined, 500, 5000),
-        async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
+        async (bytes, blockSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("kml", kml.reader!.options, { layers }) as Parameters<typeof openKml>[1];
           const outcome = (templates: boolean, ahead: boolean) =>
             readOutcome(
-              (context) => openKml(FileSource.at(path, "a.kml"), options, context, splitSize, { templates, pieceSize }),
+              (context) => openKml(FileSource.at(path, "a.kml"), options, context, splitSize, { templates, blockSize }),
               skipErrors,
               ahead,
             );

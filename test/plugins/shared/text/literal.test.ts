@@ -5,7 +5,7 @@ import { TextBuffer } from "../../../../plugins/shared/text/text-buffer.js";
 const letters = "añ€😀\u007f\u0000";
 const texts = Array.from({ length: 40 }, (_, n) => "0123456789".repeat(4).slice(0, n) + letters.repeat(n % 3));
 
-it("writes what Buffer makes of the same text, whatever its length", () => {
+it("writes the same bytes as Buffer for texts of any length", () => {
   // Smaller than what is written, so that it has to grow in between.
   const out = new TextBuffer(8);
   for (const text of texts) {

@@ -70,7 +70,7 @@ describe("parseNumber", () => {
     "--1",
   ])("%j is no number", (text) => expect(parse(text)).toBeNaN());
 
-  test("is the double that Number() gives, whatever the number of digits", () => {
+  test("parses any number of digits to the same double as Number()", () => {
     fc.assert(
       fc.property(decimalText, (text) => {
         expect(parse(text)).toBe(Number(text));

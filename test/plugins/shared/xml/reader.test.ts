@@ -60,9 +60,9 @@ const { element } = fc.letrec<{ element: string }>((tie) => ({
 describe("a document", () => {
   test("gives the events of saxes, wherever its bytes are cut", async () => {
     await fc.assert(
-      fc.asyncProperty(element, fc.integer({ min: 1, max: 40 }), async (root, pieceSize) => {
+      fc.asyncProperty(element, fc.integer({ min: 1, max: 40 }), async (root, blockSize) => {
         const document = `<?xml version="1.0"?>\n<!DOCTYPE a [<!-- ]> -->]>${root}\n<!-- end -->`;
-        expect(await readXmlEvents(document, { pieceSize })).toEqual(bySaxes(document));
+        expect(await readXmlEvents(document, { blockSize })).toEqual(bySaxes(document));
       }),
       { numRuns: 500 },
     );
@@ -89,9 +89,9 @@ describe("a document", () => {
       fc.asyncProperty(
         fc.array(child, { maxLength: 12 }),
         fc.integer({ min: 1, max: 60 }),
-        async (parts, pieceSize) => {
+        async (parts, blockSize) => {
           const document = `<a>${parts.map((inner) => `\n  <f>${inner}</f>`).join("")}</a>`;
-          expect(await readXmlEvents(document, { pieceSize })).toEqual(bySaxes(document));
+          expect(await readXmlEvents(document, { blockSize })).toEqual(bySaxes(document));
         },
       ),
       { numRuns: 300 },
@@ -125,8 +125,8 @@ describe("a document", () => {
   ])("is read in %s", async (_, encode) => {
     const document = `<?xml version="1.0" encoding="UTF-16"?><a ö="ä">Grüße 😀</a>`;
     const bytes = encode(document);
-    for (const pieceSize of [bytes.length, 5, 6, 7, 8]) {
-      expect(await readXmlEvents(bytes, { pieceSize })).toEqual(['<a ö="ä">', "Grüße 😀", "</a>"]);
+    for (const blockSize of [bytes.length, 5, 6, 7, 8]) {
+      expect(await readXmlEvents(bytes, { blockSize })).toEqual(['<a ö="ä">', "Grüße 😀", "</a>"]);
     }
   });
 
@@ -169,7 +169,7 @@ describe("a flaw that leaves the meaning clear", () => {
   ])("is repaired and reported: %s", async (code, document, text, count) => {
     const context = new RecordingContext();
     expect((await readXmlEvents(document, {}, context))[1]).toBe(text);
-    expect(context.notices).toMatchObject([{ code, count }]);
+    expect(code === "invalid-utf8" ? context.losses : context.notices).toMatchObject([{ code, count }]);
   });
 });
 
@@ -187,8 +187,8 @@ describe("damage is reported with its line and byte", () => {
     ["<a><![CDATA[ and", "input-truncated", 1, 16, "a CDATA section is not closed"],
     ["\n\n", "input-corrupt", 3, 2, "there is no element in it"],
   ])("%j", async (document, code, line, byte, reason) => {
-    for (const pieceSize of [1000, 1, 3]) {
-      const error = await readXmlEvents(document, { pieceSize }).catch((thrown) => thrown);
+    for (const blockSize of [1000, 1, 3]) {
+      const error = await readXmlEvents(document, { blockSize }).catch((thrown) => thrown);
       expect(error).toMatchObject({ code, details: { place: { line, byte }, reason } });
     }
   });

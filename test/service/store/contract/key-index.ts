@@ -90,7 +90,7 @@ export function describeKeyIndex(open: OpenStore, openWithBackgroundIndexing: Op
       expect((await writeUntilDone(empty.store, byRef(empty.map, "upsert", "a"))).times).toBe(0);
     });
 
-    test("has the current keys, whatever was written between batches, before and after their position", async () => {
+    test("has the current keys after writes between batches, before and after their position", async () => {
       const { store, map, ids } = await prepared(45);
       const update = byRef(map, "update", "moved 1", "moved 31", "new", "r0", "r40", "gained");
       await expect(store.write(update)).rejects.toMatchObject(rejectedProblem);

@@ -1,4 +1,4 @@
-/** Query plans of the statements of a write and of a page: SQLite uses an index, whatever the size of the map. */
+/** Query plans of the statements of a write and of a page: SQLite uses an index for maps of any size. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

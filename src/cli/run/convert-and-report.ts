@@ -9,14 +9,19 @@ import {
   renderBatch,
   renderFailures,
   renderInterruption,
+  renderLeftOut,
   renderOutcome,
 } from "../output/render.js";
 import type { MapInputArguments } from "./map-inputs.js";
 
 /** @returns the exit status @throws usage */
-export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
+export async function convertAndReport(
+  request: ConvertRequest,
+  args: MapInputArguments & GridArguments,
+): Promise<number> {
   const display = new ProgressDisplay(process.stderr);
-  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const opened = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const host = { ...opened, onLeftOut: (paths: readonly string[]) => renderLeftOut(paths, args) };
   const outcomes = await convertMany(request, host, (outcome) => {
     display.clear();
     // Failures are printed last, where they are visible.

@@ -1,0 +1,112 @@
+/** What a conversion changes beside its features is told: existing rows, layers and companion files, and files left out. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+let folders = 0;
+
+function newFolder(files: Readonly<Record<string, string>>): (name: string) => string {
+  const folder = scratch.path(`f${folders++}`);
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries(files)) writeFileSync(`${folder}/${name}`, content);
+  return (name) => `${folder}/${name}`;
+}
+
+const codes = (list: readonly { readonly code: string }[]) => list.map(({ code }) => code);
+
+describe("features are not added to coordinates of another kind", () => {
+  test.each(["old.csv", "old.shp", "old.parquet"])(
+    "meters without a reference system refuse degrees: %s",
+    async (name) => {
+      const at = newFolder({
+        "meters.csv": "id,x,y\n1,464240,5549868\n",
+        "degrees.csv": "id,lat,lon\n2,51.5,9.5\n",
+      });
+      await convertFile(at("meters.csv"), at(name), { reproject: false });
+      const before = readFileSync(at(name));
+      await expect(convertFile(at("degrees.csv"), at(name), { append: true })).rejects.toMatchObject({
+        code: "crs-missing",
+        message: expect.stringMatching(/--no-reproject adds coordinates unchanged$/),
+      });
+      expect(readFileSync(at(name))).toEqual(before);
+      expect(existsSync(at("old.prj"))).toBe(false);
+    },
+  );
+
+  test("degrees without a reference system accept degrees", async () => {
+    const at = newFolder({ "old.csv": "id,lat,lon\n1,50.5,8.5\n", "new.csv": "id,lat,lon\n2,51.5,9.5\n" });
+    await convertFile(at("new.csv"), at("old.csv"), { append: true });
+    expect(readFileSync(at("old.csv"), "utf8")).toBe("lon,lat,id\n8.5,50.5,1\n9.5,51.5,2\n");
+  });
+});
+
+describe("the .prj file beside an overwritten table", () => {
+  const table = "n,lon,lat\na,8.5,50.1\n";
+
+  test.each(["csv", "tsv"])("is removed with the system that it declared: .%s", async (extension) => {
+    const at = newFolder({
+      "in.geojsonl": '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[8.5,50.1]}}\n',
+    });
+    const output = at(`out.${extension}`);
+    await convertFile(at("in.geojsonl"), output, { targetCrs: "EPSG:25832" });
+    expect(existsSync(at("out.prj"))).toBe(true);
+    await convertFile(at("in.geojsonl"), output, { overwrite: true });
+    expect(existsSync(at("out.prj"))).toBe(false);
+  });
+
+  test.each(["out.shp", "out.tsv"])("stays if %s uses it, too", async (other) => {
+    const at = newFolder({ "in.csv": table, "out.csv": table, "out.prj": "x", [other]: "x" });
+    await convertFile(at("in.csv"), at("out.csv"), { overwrite: true });
+    expect(readFileSync(at("out.prj"), "utf8")).toBe("x");
+  });
+});
+
+test("a notice names the layers that --overwrite removes with the file", async () => {
+  const table = "id,lat,lon\n1,50,8\n";
+  const at = newFolder({ "a.csv": table, "b.csv": table, "c.csv": table });
+  const inputs = [at("a.csv"), at("b.csv")];
+  await convertFile(inputs[0]!, at("out.gpkg"), { inputs });
+  const { notices } = await convertFile(at("a.csv"), at("out.gpkg"), { overwrite: true });
+  expect(notices).toContainEqual({
+    code: "layers-removed",
+    layer: "out.gpkg",
+    count: 1,
+    example:
+      "--overwrite replaces the whole file, whose other layers are gone: b; --replace-layer would have kept them",
+  });
+  // The only layer of a file may have another name.
+  expect(codes((await convertFile(at("c.csv"), at("out.gpkg"), { overwrite: true })).notices)).not.toContain(
+    "layers-removed",
+  );
+});
+
+test("images of a KMZ are a loss", async () => {
+  const point = "<Point><coordinates>8,50</coordinates></Point>";
+  const at = newFolder({
+    "doc.kml": `<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><description>&lt;img src="i.png"/&gt;</description>${point}</Placemark></kml>`,
+    "i.png": "PNG",
+  });
+  execFileSync("zip", ["-q", "a.kmz", "doc.kml", "i.png"], { cwd: at(".") });
+  for (const output of ["b.kmz", "b.geojson"]) {
+    const { losses } = await convertFile(at("a.kmz"), at(output));
+    expect(losses).toMatchObject([{ code: "resource-left-out", count: 1, example: expect.stringContaining("i.png") }]);
+  }
+  execFileSync("zip", ["-q", "plain.kmz", "doc.kml"], { cwd: at(".") });
+  expect((await convertFile(at("plain.kmz"), at("c.kmz"))).losses).toEqual([]);
+});
+
+test("--no-reproject into a format of longitudes and latitudes is noted if the system is unknown", async () => {
+  const at = newFolder({ "m.csv": "id,x,y\n1,464240,5549868\n" });
+  for (const [output, noted] of [
+    ["m.geojson", true],
+    ["m.kml", true],
+    ["m.shp", false],
+  ] as const) {
+    const { notices } = await convertFile(at("m.csv"), at(output), { reproject: false });
+    expect(codes(notices).includes("crs-undeclared"), output).toBe(noted);
+  }
+});
