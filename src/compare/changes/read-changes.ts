@@ -38,9 +38,8 @@ export function* readChanges(
   }
   for (const { seq, key } of tables.findOnlyInSource())
     yield { ...unmatched(name), change: "added", key: shownKey(key), old: null, new: rowOf(pair.new, seq) };
-  for (const { seq, key, matched } of tables.findUnchanged())
-    if (matched === 0)
-      yield { ...unmatched(name), change: "removed", key: shownKey(key), old: rowOf(pair.old, seq), new: null };
+  for (const { seq, key } of tables.findOnlyOnMap())
+    yield { ...unmatched(name), change: "removed", key: shownKey(key), old: rowOf(pair.old, seq), new: null };
 }
 
 /** All features of a layer that the other side lacks. */
@@ -61,7 +60,7 @@ function rowOf(layer: SpooledLayer, record: number): RowReference {
 
 function* pairBlocks(tables: ComparisonTables, pair: LayerPair): Generator<MatchedPair[]> {
   const size = Math.max(pair.old.bytesPerRow, pair.new.bytesPerRow, 1);
-  const rows = Math.min(65_536, Math.max(64, Math.floor(blockBytes / size)));
+  const rows = Math.min(16_384, Math.max(64, Math.floor(blockBytes / size)));
   let block: MatchedPair[] = [];
   for (const found of tables.findDiffering()) {
     block.push(found);
@@ -72,13 +71,20 @@ function* pairBlocks(tables: ComparisonTables, pair: LayerPair): Generator<Match
   if (block.length > 0) yield block;
 }
 
-/** Reads rows in the order of the file, so that each batch is decoded once, and returns them in the given order. */
+/**
+ * Reads rows in the order of the file, so that each batch is decoded once, and returns them in the given order. Rows that
+ * are spread over many batches are copied, so that the batches do not stay in memory.
+ */
 function readRows(layer: SpooledLayer, records: readonly number[]): RowReference[] {
   const order = records.map((_, at) => at).sort((a, b) => records[a]! - records[b]!);
+  const indexes = new Set(records.map((record) => layer.batchOf(record - 1)));
+  const bytes = [...indexes].reduce((sum, index) => sum + layer.batches[index]!.length, 0);
+  const copies = bytes > 2 * blockBytes;
   const found = new Array<RowReference>(records.length);
   for (const at of order) {
-    const { batch, row, record } = rowOf(layer, records[at]!);
-    found[at] = { batch: batch.take(Uint32Array.of(row)), row: 0, record };
+    const reference = rowOf(layer, records[at]!);
+    const { batch, row, record } = reference;
+    found[at] = copies ? { batch: batch.take(Uint32Array.of(row)), row: 0, record } : reference;
   }
   return found;
 }

@@ -87,6 +87,15 @@ export class ComparisonTables {
     );
   }
 
+  /** Features that only the map has, in map order. */
+  *findOnlyOnMap(): Generator<UnmatchedSourceRow> {
+    yield* this.queryPages<UnmatchedSourceRow>(
+      "map",
+      `SELECT seq, file, start, length, digest, key, numeric FROM map WHERE seq > ?
+       AND NOT EXISTS (SELECT 1 FROM source WHERE source.key = map.key)`,
+    );
+  }
+
   /** Marks a map feature that an update changes. */
   markChanged(map: KeyedRow): void {
     this.insertChanged.run(map.seq);
