@@ -74,6 +74,9 @@ test("of twenty sources with one corrupt, one unreachable, one unchanged and one
   expect(await world.features(map)).toEqual(before);
   expect(["corrupt.gpkg", "silent.gpkg"].filter((name) => existsSync(at(name)))).toEqual([]);
   expect(stderr).toContain("twenty: 16 done, 1 unchanged, 3 failed");
+  // The reasons of a guard are a list; here they are in the line of the map.
+  expect(stderr).toMatch(/^ {2}half\.geojson → map:.*nothing was sent: \S/m);
+  expect(stderr).not.toContain("\\u000a");
 });
 
 describe("a file is converted", () => {

@@ -103,10 +103,13 @@ function describeOutcome(item: ItemReport, dryRun: boolean): string {
   const { source, target, counts, error, rejects, worker } = item;
   const where = rejects === undefined ? "" : `, rejects in ${rejects}`;
   const by = worker === undefined ? "" : ` (${worker})`;
-  if (error) return `  ${escapeControlCharacters(`${source} → ${target}: ${error.message}${by}`)}\n`;
+  if (error) return `  ${escapeControlCharacters(`${source} → ${target}: ${inOneLine(error.message)}${by}`)}\n`;
   const countText = describeCounts(counts);
   return `  ${escapeControlCharacters(`${source} → ${target}: ${resultOf(item, dryRun)}${countText ? `, ${countText}` : ""}${where}${by}`)}\n`;
 }
+
+/** A message whose reasons are a list, as one sentence. */
+const inOneLine = (message: string): string => message.replace(/:\n\s*- /g, ": ").replace(/\n\s*(- )?/g, "; ");
 
 type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
 

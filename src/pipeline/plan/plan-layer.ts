@@ -160,7 +160,7 @@ function noteUndeclaredCrs(
   const meaning = `coordinates in ${writer.format.label} are longitude and latitude in WGS 84`;
   if (crs === null) {
     const example = `the input declares no coordinate reference system, and ${meaning}; if these are not, name their system with --source-crs, or choose another format`;
-    reportBuilder.notices.add("crs-undeclared", layer, undefined, 1, example);
+    reportBuilder.notices.add("crs-unchecked", layer, undefined, 1, example);
     return;
   }
   const example = `the coordinates are in ${crs.id ?? crs.name}, but ${meaning}; omit --no-reproject, or choose another format`;

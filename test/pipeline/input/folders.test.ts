@@ -66,7 +66,7 @@ test("an output folder within the input is not read again, one beside it is", as
   expect(await run("in/out", { inputs: again, to: "csv" })).toEqual(new Map([["out/a.geojson", "done"]]));
 });
 
-test("files of a folder that no format has by name are told once, unlike companions, hidden files and rejects", async () => {
+test("files of a folder that no format has by name are reported once, unlike companions, hidden files and rejects", async () => {
   for (const name of [
     "a.csv",
     "b.txt",
@@ -78,10 +78,12 @@ test("files of a folder that no format has by name are told once, unlike compani
     "Thumbs.db",
   ])
     put(`in/${name}`);
-  const told: string[][] = [];
-  const host = { ...createTestHost(), onLeftOut: (paths: readonly string[]) => void told.push([...paths]) };
+  const reported: string[][] = [];
+  const host = { ...createTestHost(), onLeftOut: (paths: readonly string[]) => void reported.push([...paths]) };
   const request = { inputs: [scratch.path("in")], output: scratch.path("out/"), to: "geojson", workers: 1 };
   expect((await convertMany(request, host)).map(({ error }) => error)).toEqual([undefined]);
   const from = scratch.path("in").length + 1;
-  expect(told.map((paths) => paths.map((path) => path.slice(from)))).toEqual([["README", "b.txt", "sub/c.unknown"]]);
+  expect(reported.map((paths) => paths.map((path) => path.slice(from)))).toEqual([
+    ["README", "b.txt", "sub/c.unknown"],
+  ]);
 });

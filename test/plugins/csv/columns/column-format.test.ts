@@ -139,7 +139,7 @@ describe("numbers that may be names", () => {
     ["versions", ["1.10", "1.1", "1.2"], "1.10 and 1.1 became the same number"],
     ["part numbers with an E", ["12E4", "7E1"], "12E4 became the number 120000"],
     ["numbers with and without decimals", ["3", "3.0"], "3 and 3.0 became the same number"],
-  ])("a notice tells of %s that become equal, or another text", async (_, cells, reason) => {
+  ])("a notice names %s that become equal, or another text", async (_, cells, reason) => {
     const { read, codes } = await column(cells);
     expect(codes).toEqual(["number-ambiguous"]);
     expect(read.recording.notices[0]!.example).toBe(
@@ -153,7 +153,7 @@ describe("numbers that may be names", () => {
     ["prices", ["1.10", "2.50", "1.10"]],
     ["scientific notation", ["1.5E-3", "2.0E+10", "-3E-5"]],
     ["floats of Python", ["1.0", "2.5", "1e-05"]],
-  ])("nothing is told of %s", async (_, cells) => {
+  ])("there is no notice for %s", async (_, cells) => {
     expect((await column(cells)).codes).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What a conversion changes beside its features is told: existing rows, layers and companion files, and files left out. */
+/** Changes beside the features are refused or reported: existing rows, layers and companion files, and resources. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
@@ -107,6 +107,6 @@ test("--no-reproject into a format of longitudes and latitudes is noted if the s
     ["m.shp", false],
   ] as const) {
     const { notices } = await convertFile(at("m.csv"), at(output), { reproject: false });
-    expect(codes(notices).includes("crs-undeclared"), output).toBe(noted);
+    expect(codes(notices).includes("crs-unchecked"), output).toBe(noted);
   }
 });
