@@ -1,5 +1,7 @@
 /** The library: what the command line does, for programs. */
 import { builtins } from "../plugins/index.js";
+import type { CompareReport } from "./compare/compare.js";
+import type { CompareRequest } from "./compare/request.js";
 import { createError } from "./errors.js";
 import { checkObject, checkOptions, describeValue } from "./library/check-options.js";
 import {
@@ -11,6 +13,7 @@ import {
   type WriteOptions,
   writeFeatures,
 } from "./library/convert.js";
+import { type DiffCall, diffInputs } from "./library/diff.js";
 import { type CallOptions, createHost, createRegistry } from "./library/host.js";
 import { type FeatureDataset, type OpenOptions, openFeatures } from "./library/open.js";
 import type { Input } from "./library/resolve-input.js";
@@ -81,6 +84,17 @@ export async function write(
   return writeFeatures(features, output, options, createHost(builtins, call));
 }
 
+/**
+ * Compares two inputs, as `geoferry diff` does: layers, fields, reference systems, and features added, removed, changed
+ * and moved, with distances in metres. Memory is constant; `onChange` gets each difference as it is found.
+ * @throws GeoferryError of every kind but "differences": they are in the report
+ */
+export async function diff(request: CompareRequest, call: CallOptions & DiffCall = {}): Promise<CompareReport> {
+  checkObject("diff", call);
+  const { onChange, ...options } = call;
+  return diffInputs(request, onChange ? { onChange } : {}, createHost(builtins, options));
+}
+
 /** `geoferry info`, or `check` if `thorough`. @throws what opening and reading the inputs throws */
 export const inspect = (
   request: InspectRequest,
@@ -125,6 +139,8 @@ export const runJob = async (...given: Parameters<typeof import("./jobs/run/run-
   (await import("./jobs/run/run-job.js")).runJob(...given);
 
 export { builtins } from "../plugins/index.js";
+export type { ChangeCounts, CompareReport, LayerResult } from "./compare/compare.js";
+export type { CompareRequest } from "./compare/request.js";
 export * from "./errors.js";
 export type { Job } from "./jobs/job.js";
 export type { RunReport, StepReport } from "./jobs/report/run-report.js";
@@ -138,6 +154,7 @@ export type {
   Output,
   WriteOptions,
 } from "./library/convert.js";
+export type { DiffCall, DiffChange, DiffFeature, DiffLayer } from "./library/diff.js";
 export type { CallOptions } from "./library/host.js";
 export type {
   FeatureDataset,

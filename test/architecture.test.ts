@@ -1,6 +1,6 @@
 /**
  * What holds of every file: which may import which, and what must stand in none. The arrows:
- * version ← {errors, tracing} ← model ← plugin ← {io, crs, stages} ← pipeline ← remote ← sync ← jobs ← cli; formats know the left part only, the service
+ * version ← {errors, tracing} ← model ← plugin ← {io, crs, stages} ← pipeline ← compare ← remote ← sync ← jobs ← cli; formats know the left part only, the service
  * nothing but errors, model and the types that it shares with its clients.
  */
 import { posix } from "node:path";
@@ -103,26 +103,29 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/crs": left,
   "src/stages": [...left, "src/crs"],
   "src/pipeline": [...left, ...middle],
-  "src/remote": [...left, ...middle, "src/pipeline"],
-  "src/sync": [...left, ...middle, "src/pipeline", "src/remote"],
-  "src/jobs": [...left, ...middle, "src/pipeline", "src/remote", "src/sync"],
+  "src/compare": [...left, ...middle, "src/pipeline"],
+  "src/remote": [...left, ...middle, "src/pipeline", "src/compare"],
+  "src/sync": [...left, ...middle, "src/pipeline", "src/compare", "src/remote"],
+  "src/jobs": [...left, ...middle, "src/pipeline", "src/compare", "src/remote", "src/sync"],
   "src/service": [...left.slice(0, 7), "src/sqlite", "src/remote/wire.ts"],
   "src/cli": [
     ...left,
     ...middle,
     "src/pipeline",
+    "src/compare",
     "src/remote",
     "src/sync",
     "src/jobs",
     "src/service",
     "plugins/index.ts",
   ],
-  "src/library": [...left, ...middle, "src/pipeline"],
+  "src/library": [...left, ...middle, "src/pipeline", "src/compare"],
   "src/testing": [...left, ...middle],
   "src/index.ts": [
     ...left,
     ...middle,
     "src/pipeline",
+    "src/compare",
     "src/remote",
     "src/sync",
     "src/jobs",

@@ -15,6 +15,7 @@ import { checkCommand } from "../src/cli/commands/check.js";
 import { convertCommand } from "../src/cli/commands/convert.js";
 import { dedupeCommand } from "../src/cli/commands/dedupe.js";
 import { deleteCommand } from "../src/cli/commands/delete.js";
+import { diffCommand } from "../src/cli/commands/diff.js";
 import { gridCommands } from "../src/cli/commands/grids.js";
 import { infoCommand } from "../src/cli/commands/info.js";
 import { loginCommand } from "../src/cli/commands/login.js";
@@ -141,6 +142,7 @@ describe("docs/command-line.md", () => {
       convert: flags(withoutService(convertCommand.options)),
       info: flags(withoutService(infoCommand.options)),
       check: flags(withoutService(checkCommand.options)),
+      diff: flags(withoutService(diffCommand.options)),
       "grids list": flags(gridCommands["grids list"].options),
       "grids get": flags(gridCommands["grids get"].options),
       pull: flags(withoutService(pullCommand.options)),
@@ -165,6 +167,7 @@ describe("docs/command-line.md", () => {
   test.each([
     "README.md",
     "docs/converting.md",
+    "docs/diff.md",
     "docs/plugin-guide.md",
     "docs/where.md",
     "docs/errors.md",

@@ -52,6 +52,7 @@ export default defineFormat({
   sharedCompanionExtensions: ["prj"],
   identify,
   reader: {
+    indistinct: ["field-types", "empty-text"],
     options: readerOptions,
     siblingExtensions: ["csvt", "prj"],
     load: async () => (await import("./reader.js")).default,

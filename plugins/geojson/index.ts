@@ -3,7 +3,7 @@ import { rateGeoJson } from "./identify.js";
 import { readOptions, sequenceWriteOptions, writeOptions } from "./options.js";
 import { writerCapabilities } from "./write/feature-settings.js";
 
-const reader = { options: readOptions, load: () => import("./reader.js") };
+const reader = { options: readOptions, indistinct: ["field-types"] as const, load: () => import("./reader.js") };
 
 /** GeoJSON (RFC 7946, and the older GeoJSON 2008 when reading). */
 export const geojson = defineFormat({

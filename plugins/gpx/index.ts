@@ -10,6 +10,6 @@ export default defineFormat({
   label: "GPS Exchange Format (GPX)",
   extensions: ["gpx"],
   identify: (head) => (rootName(head) === "gpx" ? "yes" : "no"),
-  reader: { options: readOptions, load: () => import("./reader.js") },
+  reader: { options: readOptions, indistinct: ["field-types"], load: () => import("./reader.js") },
   writer: { options: writeOptions, capabilities: writerCapabilities, load: () => import("./writer.js") },
 });

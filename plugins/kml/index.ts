@@ -19,7 +19,7 @@ export default defineFormat({
     mainName: "doc.kml",
   },
   identify: rateKml,
-  reader: { options: readOptions, load: () => import("./reader.js") },
+  reader: { options: readOptions, indistinct: ["field-types"], load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
     capabilities: () => ({

@@ -66,6 +66,7 @@ export default defineFormat({
   ],
   identify,
   reader: {
+    indistinct: ["empty-text", "trailing-blanks"],
     options: readOptions,
     siblingExtensions: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg", "shp.xml"],
     load: () => import("./reader.js"),

@@ -23,6 +23,7 @@ const entries = [
   "src/testing/index",
   "src/pipeline/execute/worker",
   "src/cli/worker-process",
+  "src/compare/spool/comparison-format",
   "plugins/geopackage/query-process",
   "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",

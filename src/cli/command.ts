@@ -5,6 +5,7 @@ import { completionCommand } from "./commands/completion.js";
 import { convertCommand } from "./commands/convert.js";
 import { dedupeCommand } from "./commands/dedupe.js";
 import { deleteCommand } from "./commands/delete.js";
+import { diffCommand } from "./commands/diff.js";
 import { formatsCommand } from "./commands/formats.js";
 import { gridCommands } from "./commands/grids.js";
 import { helpCommand } from "./commands/help.js";
@@ -77,6 +78,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   convert: convertCommand,
   info: infoCommand,
   check: checkCommand,
+  diff: diffCommand,
   formats: formatsCommand,
   ...gridCommands,
   push: pushCommand,

@@ -19,7 +19,7 @@ export const versionText = `${version}\n`;
 
 /** The commands, grouped for the overview. */
 export const commandsByPurpose: readonly (readonly [heading: string, names: readonly string[]])[] = [
-  ["Files and databases:", ["convert", "info", "check", "formats", "grids"]],
+  ["Files and databases:", ["convert", "info", "check", "diff", "formats", "grids"]],
   ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "dedupe", "maps"]],
   ["Access to a service:", ["login", "logout", "whoami"]],
   ["Scheduled jobs:", ["run", "worker"]],

@@ -53,7 +53,10 @@ export async function withOpenConversion<T>(
   for (const findings of inputs.findings) reportBuilder.add(findings);
   checkGeometryDeclared(inputs.layers, request);
   for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
-  host.onLayers?.(inputs.layers.map((open) => open.layer));
+  host.onLayers?.(
+    inputs.layers.map(({ layer }) => layer),
+    inputs.layers.map(({ reader }) => reader.id),
+  );
 
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);

@@ -119,8 +119,8 @@ export interface Host {
   readonly onProgress?: (progress: Progress) => void;
   /** Called with the files of folders that were left out, since no format has their names. */
   readonly onLeftOut?: (paths: readonly string[]) => void;
-  /** Called with the layers of the inputs once they are open. */
-  readonly onLayers?: (layers: readonly LayerInfo[]) => void;
+  /** Called with the layers of the inputs once they are open, and the id of the format of each. */
+  readonly onLayers?: (layers: readonly LayerInfo[], formats: readonly string[]) => void;
   /** Called and awaited when all files of an output are complete, before the first one is renamed to its final name. */
   readonly onCommit?: (output: string, files: readonly StagedFile[], report: ConvertReport) => void | Promise<void>;
   /** Called when all outputs have their final names; if it fails, the renames are undone. */

@@ -142,8 +142,16 @@ export interface ReaderModule<O> {
   scanPart?(source: Source, part: unknown, context: ReadContext): Promise<unknown>;
 }
 
+/**
+ * A distinction that a format does not make: between an empty text and null, between texts with and without blanks at the
+ * end, or between types of fields, which its reader infers from the values.
+ */
+export type Indistinction = "empty-text" | "trailing-blanks" | "field-types";
+
 export interface Reader<T extends OptionTable = OptionTable> {
   readonly options: T;
+  /** What the format cannot tell apart, so that a comparison with another format does not report it. */
+  readonly indistinct?: readonly Indistinction[];
   /** Companion files that the reader opens, so that the host downloads them with the main file. Absent: all companions. */
   readonly siblingExtensions?: readonly string[];
   /**

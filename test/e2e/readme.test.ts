@@ -125,6 +125,7 @@ async function consoleBlock(block: CodeBlock): Promise<string> {
 describe.each([
   "README.md",
   "docs/converting.md",
+  "docs/diff.md",
   "docs/from-ogr2ogr.md",
   "docs/command-line.md",
   "docs/sync.md",
@@ -183,6 +184,7 @@ describe("docs/library.md", () => {
     new RegExp(`^survey EPSG:\\d+ .*\n(.*\n){${tall.length}}\\[\\]\n$`),
     /^1 SQLite format 3\n$/,
     /^1 written, 0 rejected\ntrue\n$/,
+    /^true {\n( {2}\w+: \d+,?\n)+}\n$/,
     /^format-undecided usage \[ 'to' \]\n$/,
   ];
 

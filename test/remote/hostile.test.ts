@@ -2,13 +2,13 @@
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitStatus } from "../../src/cli/exit.js";
+import { Workspace } from "../../src/compare/workspace.js";
 import { asGeoferryError } from "../../src/errors.js";
 import { openInput } from "../../src/io/input/open-input.js";
 import { Spool } from "../../src/io/input/spool.js";
 import { withNetworkSettings } from "../../src/network-settings.js";
 import { createServiceClient } from "../../src/remote/client/service-client.js";
 import { readSnapshot } from "../../src/remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../src/remote/snapshot/workspace.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 import { HostileServer } from "../support/servers/hostile-server.js";
 

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { canonicalFeature, digestText } from "../../src/compare/canonical/canonical-feature.js";
+import type { FeatureSide } from "../../src/compare/feature-side.js";
+import { Workspace } from "../../src/compare/workspace.js";
 import { Spool } from "../../src/io/input/spool.js";
 import { Kind } from "../../src/model/geometry.js";
-import { canonicalFeature, digestText } from "../../src/remote/snapshot/canonical-feature.js";
-import type { FeatureSide } from "../../src/remote/snapshot/feature-side.js";
 import { Fingerprint, SnapshotStats } from "../../src/remote/snapshot/snapshot-stats.js";
-import { Workspace } from "../../src/remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../src/remote/wire.js";
 import { type DiffInput, diffToPlan } from "../../src/sync/diff/diff-to-plan.js";
 import { roundingForPrecision } from "../../src/sync/diff/rounding.js";

@@ -6,7 +6,7 @@ import { type DrawnClass, drawnClasses, type PageRow } from "./page-data.js";
 export const defaultLimits = { rows: 10_000, characters: 48 * 2 ** 20 } as const;
 
 export interface PageRows {
-  readonly rows: readonly PageRow[];
+  readonly rows: readonly PageRow<DrawnClass>[];
   /** The action of each row. */
   readonly actions: readonly PlanAction[];
   /** By class, the number of features that the page omits. */
@@ -22,8 +22,8 @@ export async function collectRows(
     DrawnClass,
     number
   >;
-  const allowance = allocateRows(remaining, limits.rows);
-  const rows: PageRow[] = [];
+  const allowance = allocateRows(drawnClasses, remaining, limits.rows);
+  const rows: PageRow<DrawnClass>[] = [];
   const actions: PlanAction[] = [];
   let characters = 0;
   for await (const action of plan.actions()) {
@@ -40,19 +40,23 @@ export async function collectRows(
 }
 
 /** Small classes are complete; the others share the remaining rows. */
-function allocateRows(counts: Readonly<Record<DrawnClass, number>>, rows: number): Record<DrawnClass, number> {
-  const allowance = { ...counts };
+export function allocateRows<C extends string>(
+  classes: readonly C[],
+  counts: Readonly<Record<C, number>>,
+  rows: number,
+): Record<C, number> {
+  const allowance: Record<C, number> = { ...counts };
   let free = rows;
-  [...drawnClasses]
+  [...classes]
     .sort((one, other) => counts[one] - counts[other])
     .forEach((name, at) => {
-      allowance[name] = Math.min(counts[name], Math.floor(free / (drawnClasses.length - at)));
+      allowance[name] = Math.min(counts[name], Math.floor(free / (classes.length - at)));
       free -= allowance[name];
     });
   return allowance;
 }
 
-function toPageRow(action: PlanAction): PageRow | null {
+function toPageRow(action: PlanAction): PageRow<DrawnClass> | null {
   const name = planClass(action);
   if (!isDrawn(name)) return null;
   const before = action.action === "update" || action.action === "delete" ? action.before : null;

@@ -1,96 +1,29 @@
-/**
- * A self-contained HTML page about a plan: a table, and with scripts also a map before and after. Contents of a plan
- * cannot become markup or script: the table is escaped, and the script gets them as JSON.
- */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+/** A page about a plan: a table, and with scripts also a map before and after. */
 import { groupDigits } from "../../format-count.js";
-import { createSink } from "../../io/output/create-sink.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
 import type { OpenPlan } from "../../sync/plan/plan.js";
-import { hashOf, pageAssets } from "../output/page-assets.js";
 import { matchWords, plainText, putWords, shownClasses } from "../output/plan-text.js";
 import { collectRows, type PageRows } from "./collect-rows.js";
+import { renderFilter, renderMap, renderMapPage, writePage } from "./map-page.js";
 import { drawnClasses } from "./page-data.js";
 import { renderRows } from "./page-table.js";
 
 /** Writes the page atomically. @throws output-exists, output-failed */
 export async function writePlanPage(plan: OpenPlan, path: string, overwrite: boolean): Promise<void> {
-  await using sink = await createSink(path, { overwrite });
-  const file = await sink.create();
-  await file.write(Buffer.from(renderPlanPage(plan, await collectRows(plan))));
-  await sink.commit();
+  await writePage(renderPlanPage(plan, await collectRows(plan)), path, overwrite);
 }
-
-interface Assets {
-  readonly script: string;
-  readonly style: string;
-  readonly worker: string;
-  readonly land: string;
-  readonly licences: string;
-}
-
-/** Script of the map, and assets of the service's pages, from the build. */
-function readAssets(): Assets {
-  const read = pageAssets();
-  const own = createRequire(import.meta.url).resolve("#plan-page");
-  return {
-    script: escapeScript(readFileSync(own, "utf8")),
-    style: [read("maplibre-gl.css"), read("pages.css"), readFileSync(own.replace(/js$/, "css"), "utf8")].join("\n"),
-    worker: read("maplibre-gl-worker.js"),
-    land: read("land.json"),
-    licences: read("licences.txt"),
-  };
-}
-
-/** Escapes sequences that end a script element or start a comment; valid scripts have them only in strings and patterns. */
-const escapeScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
-
-/** A JSON data block, escaped so that its contents cannot end it. */
-const dataBlock = (id: string, value: unknown): string =>
-  `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>\n`;
 
 export function renderPlanPage(plan: OpenPlan, shown: PageRows): string {
-  const assets = readAssets();
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashOf(assets.script)}`,
-    `style-src ${hashOf(assets.style)}`,
-    // MapLibre GL runs a worker from a blob, and fetches that blob again on file: pages.
-    "worker-src blob: data:",
-    "connect-src blob:",
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join("; ");
   const title = `Plan for map ${plainText(plan.header.map)}`;
-  const head = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-`;
-  return [
-    head,
-    `<style>${assets.style}</style>\n</head>\n<body class="wide plan">\n`,
-    renderBody(plan, shown, assets, title),
-    dataBlock("plan-rows", shown.rows),
-    dataBlock("land", JSON.parse(assets.land)),
-    dataBlock("worker", assets.worker),
-    `<script type="module">${assets.script}</script>\n</body>\n</html>\n`,
-  ].join("");
+  return renderMapPage(title, renderBody(plan, shown, title), shown.rows);
 }
 
-function renderBody(plan: OpenPlan, shown: PageRows, { licences }: Assets, title: string): Html {
+function renderBody(plan: OpenPlan, shown: PageRows, title: string): Html {
   const { header, counts } = plan;
   const put = putWords(header, counts);
   const tripped = findTrippedGuards(plan);
-  return html`<main>
-<h1>${title}</h1>
+  return html`<h1>${title}</h1>
 <p class="lead">At <bdi>${header.service}</bdi>: ${header.mode}, ${matchWords(header)}. From <bdi>${header.source.inputs.map(plainText).join(", ")}</bdi>.</p>
 ${put && html`<p>${put}</p>`}
 ${tripped.length > 0 && html`<div class="problem" role="note"><p>Guards would stop this plan:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
@@ -104,25 +37,10 @@ ${shownClasses(counts).map(
 `,
 )}</tbody></table>
 <div class="beside">
-<section class="drawn" aria-labelledby="map-heading">
-<h2 id="map-heading" class="unseen">Map</h2>
-<noscript><p class="quiet">The map needs scripts, which are disabled in this browser. The table has the same features.</p></noscript>
-<div id="map" hidden>
-<fieldset class="sides"><legend class="unseen">Which state the map shows</legend>
-${["before", "both", "after"].map((side) => html`<label><input type="radio" name="side" value="${side}"${side === "both" && html` checked`}> ${side}</label>`)}</fieldset>
-<div class="frame"><div id="canvas"></div></div>
-<div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
-<p id="map-status" role="status" class="quiet"></p>
-<p class="quiet">Hollow and dashed shapes are the state before, filled shapes the state after. Keys on the map: arrows pan, + and − zoom. Buttons in the table show a feature; Escape closes it.</p>
-</div>
-</section>
-<section aria-labelledby="features"><h2 id="features">Features</h2>
-<fieldset id="filter" class="filter" hidden><legend class="unseen">Which features are shown</legend>
-${drawnClasses.filter((name) => counts[name] > 0).map((name) => html`<label class="${name}"><input type="checkbox" name="class" value="${name}" checked> ${name}</label>`)}</fieldset>
+${renderMap("Map of the plan")}<section aria-labelledby="features"><h2 id="features">Features</h2>
+${renderFilter(drawnClasses.filter((name) => counts[name] > 0))}
 ${renderRows(shown)}
 </section>
 </div>
-<details class="quiet"><summary>Licences</summary><pre>${licences}</pre></details>
-</main>
 `;
 }

@@ -1,14 +1,14 @@
 /** Provides a map as pipeline input: a snapshot as GeoJSON files. */
 import { rm } from "node:fs/promises";
+import type { FeatureSide } from "../../compare/feature-side.js";
+import { Workspace } from "../../compare/workspace.js";
 import { FileSource } from "../../io/input/source.js";
 import { Kind } from "../../model/geometry.js";
 import { splitList } from "../../pipeline/plan/split-list.js";
 import type { MapInputRequest } from "../../pipeline/request.js";
 import type { MapClient } from "../client/map-client.js";
-import type { FeatureSide } from "./feature-side.js";
 import { readSnapshot } from "./read-snapshot.js";
 import { SpooledCollection } from "./spooled-collection.js";
-import { Workspace } from "./workspace.js";
 
 /** The optional layers of a map, by geometry type. */
 export const geometryLayers: Readonly<Record<string, readonly number[]>> = {

@@ -1,11 +1,11 @@
+import type { Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { KeyReader } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Extent } from "../../model/geometry.js";
 import type { MapClient, MapPage } from "../client/map-client.js";
-import type { Rounding } from "./canonical-feature.js";
-import type { KeyReader } from "./feature-side.js";
 import { MapPageReader, type NumberedPage } from "./map-page-reader.js";
 import { matchesStoredMap, type SnapshotDigest, storePages } from "./store-pages.js";
-import type { Workspace } from "./workspace.js";
 
 /** The state of a map at one point in time; its features are in `workspace.map`, with unique ids. */
 export interface Snapshot {

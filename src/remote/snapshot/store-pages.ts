@@ -1,15 +1,15 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { canonicalFeature, digestText, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { KeyReader } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import { withSpoolErrors } from "../../io/input/spool.js";
 import { BufferedFile } from "../../io/output/buffered-file.js";
 import type { WireFeature } from "../wire.js";
-import { canonicalFeature, digestText, type Rounding } from "./canonical-feature.js";
 import { canonicalExactText } from "./exact-feature.js";
-import type { KeyReader } from "./feature-side.js";
 import type { NumberedPage } from "./map-page-reader.js";
 import { Fingerprint, geometryKind, SnapshotStats } from "./snapshot-stats.js";
-import type { Workspace } from "./workspace.js";
 
 type PageStream = AsyncIterable<NumberedPage>;
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { defaultRounding, type Rounding } from "../../compare/canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
-import { defaultRounding, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { Journal, JournalRequest } from "../journal/journal.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "../plan/plan.js";

@@ -1,5 +1,5 @@
+import { Workspace } from "../../compare/workspace.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";

@@ -6,8 +6,8 @@
  * last one to check leaves no other.
  */
 
+import type { Workspace } from "../../compare/workspace.js";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import { maxFeaturesPerRequest } from "../../remote/wire.js";
 import type { Statement } from "../../sqlite/index.js";
 import { jitteredPause } from "../jittered-pause.js";

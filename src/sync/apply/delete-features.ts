@@ -1,8 +1,9 @@
 /** The last step: deletes the features that the plan deletes and that are unchanged on the map. */
+
+import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
 import { createError } from "../../errors.js";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
-import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
 import { pageSize, type RemoteKey } from "../../remote/wire.js";
 import type { PlanAction } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";

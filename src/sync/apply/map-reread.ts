@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
+import { Workspace } from "../../compare/workspace.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
 import { createKeyReader } from "../keys/key-value.js";

@@ -1,5 +1,5 @@
+import { canonicalFeature, type Rounding } from "../../compare/canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
-import { canonicalFeature, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import { maxFeaturesPerRequest, type WireFailure, type WireFeature } from "../../remote/wire.js";
 import type { PlanAction, PlannedFeature } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";

@@ -1,5 +1,5 @@
+import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
-import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
 import type { ApplyRun } from "./apply-run.js";
 import type { WriteBatch } from "./batches.js";
 import { reportFailures, type WriteOperation } from "./send-batches.js";

@@ -1,6 +1,6 @@
+import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import { Workspace } from "../../compare/workspace.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
-import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";
 import type { Database } from "../../sqlite/index.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";

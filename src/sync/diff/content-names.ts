@@ -2,8 +2,8 @@
  * With `--match id`, source features without an id, or with one unknown to the map, receive ids from the service. The
  * state remembers these ids, by source id or by content, so that later runs of the same file match the features again.
  */
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import type { Baseline } from "../state/map-state.js";
 
 /** Names each feature without an id after its content; equal features get distinct names. */

@@ -3,11 +3,11 @@
  * differing ones are deleted only on request.
  */
 import { join } from "node:path";
+import { type KeyedRow, rowKey } from "../../compare/feature-side.js";
+import { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import { findExactDifferences } from "../../remote/snapshot/exact-feature.js";
-import { type KeyedRow, rowKey } from "../../remote/snapshot/feature-side.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { applyAndUpdateBaseline } from "../apply/apply-and-update-baseline.js";
 import type { ApplyReport } from "../apply/apply-context.js";

@@ -1,10 +1,12 @@
 /**
  * Compares source and map feature by feature, and writes the plan file of changes that make the map match the source.
  */
+
+import { canonicalGeometry, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { rowKey } from "../../compare/feature-side.js";
+import { ComparisonTables, type MapRowStatus, type MatchedPair } from "../../compare/match/comparison-tables.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
-import { canonicalGeometry, type Rounding } from "../../remote/snapshot/canonical-feature.js";
-import { rowKey } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import {
   isEmptyPlan,
@@ -21,7 +23,6 @@ import { type CreateWithText, PlanWriter } from "../plan/plan-writer.js";
 import type { SyncRequest } from "../request.js";
 import { reuseFeatureText } from "../source/reuse-feature-text.js";
 import type { Baseline } from "../state/map-state.js";
-import { ComparisonTables, type MapRowStatus, type MatchedPair } from "./comparison-tables.js";
 import { assignContentNames, readContentName, restoreAssignedIds } from "./content-names.js";
 import { mergeFeature, withKey } from "./merge-feature.js";
 import { parsePlanned, readMapFeature, readPlanned } from "./read-rows.js";

@@ -1,5 +1,5 @@
-import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
+import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { shortDigest } from "../journal/backup.js";
 import { fillMapKeys } from "../keys/fill-keys.js";

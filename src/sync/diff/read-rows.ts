@@ -5,7 +5,7 @@ import {
   type KeyedRow,
   rowKey,
   type TextLocation,
-} from "../../remote/snapshot/feature-side.js";
+} from "../../compare/feature-side.js";
 import type { Properties, RemoteKey } from "../../remote/wire.js";
 import type { MapFeature, PlannedFeature } from "../plan/plan.js";
 

@@ -2,8 +2,9 @@
  * Detects services that keep fewer decimals than were sent: if a map shows n decimals, and most source features equal
  * those of the map when rounded to n, the service rounds and the features did not move.
  */
+
+import { defaultRounding, type Rounding } from "../../compare/canonical/canonical-feature.js";
 import type { Geometry, Position } from "../../model/geometry.js";
-import { defaultRounding, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 
 /**
  * With fewer decimals (11 m), a service would distort maps of houses; a map that shows fewer probably contains round

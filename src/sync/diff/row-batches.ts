@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import type { FeatureSide, KeyedRow } from "../../compare/feature-side.js";
 import { createError } from "../../errors.js";
-import type { FeatureSide, KeyedRow } from "../../remote/snapshot/feature-side.js";
 
 const batchSize = 1000;
 

@@ -1,7 +1,7 @@
 /** Finds the features on a map that a run created, using its backup. */
 
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import type { Database } from "../../sqlite/index.js";
 import { shortDigestLength } from "../journal/backup.js";
 import { isIdList, type OpenBackup } from "../journal/backup-reader.js";

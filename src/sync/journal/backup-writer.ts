@@ -1,9 +1,9 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
+import { canonicalFeature, defaultRounding, digestText } from "../../compare/canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";
 import type { SinkFile } from "../../plugin/format.js";
-import { canonicalFeature, defaultRounding, digestText } from "../../remote/snapshot/canonical-feature.js";
 import type { OpenPlan } from "../plan/plan.js";
 import { readCreates } from "../plan/plan-creates.js";
 import { type BackupHeader, backupLines, backupVersion, shortDigest } from "./backup.js";

@@ -1,6 +1,7 @@
 /** Checks that the keys of both sides correspond before anything is sent. */
+
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { PlanMode } from "../plan/plan.js";
 
 /** With fewer keyed features on either side, the number of matches is not conclusive. */

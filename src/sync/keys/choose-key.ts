@@ -2,15 +2,16 @@
  * Chooses the property that identifies a feature on both sides: the requested one, the map's previous one, or the best
  * candidate.
  */
+
+import { rankIdentifierName } from "../../compare/match/identifier-names.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { SyncKey } from "../plan/plan.js";
 import type { SyncRequest } from "../request.js";
 import type { FieldStats } from "../source/field-stats.js";
 import type { ReadSource } from "../source/read-source.js";
 import { countDuplicateValues } from "./count-duplicate-values.js";
-import { rankIdentifierName } from "./identifier-names.js";
 
 export interface KeyChoice {
   readonly key: SyncKey;

@@ -1,5 +1,5 @@
-import type { FeatureSide, KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { FeatureSide, KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import type { Properties } from "../../remote/wire.js";
 import { readRowBatches } from "../diff/row-batches.js";
 import { isInvalidKey, parseKey } from "./key-value.js";

@@ -1,6 +1,6 @@
 /** Finds map features with duplicate keys and groups them by content. */
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 
 /** Keys per query. */
 const keysPerPage = 500;

@@ -1,5 +1,5 @@
 /** Validates key values (Map Features Service Interface, 2.3). */
-import type { KeyReader } from "../../remote/snapshot/feature-side.js";
+import type { KeyReader } from "../../compare/feature-side.js";
 import type { RemoteKey } from "../../remote/wire.js";
 
 /**

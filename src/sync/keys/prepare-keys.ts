@@ -1,8 +1,9 @@
 /** Fills and checks the keys of both sides before the first write request. */
+
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { PlanMode, SyncKey } from "../plan/plan.js";
 import type { SyncRequest } from "../request.js";

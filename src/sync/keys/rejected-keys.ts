@@ -1,5 +1,5 @@
+import type { Workspace } from "../../compare/workspace.js";
 import { Kind } from "../../model/geometry.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import type { SyncKey } from "../plan/plan.js";
 import type { SyncRequest } from "../request.js";

@@ -3,10 +3,10 @@
  * features that the run created, if they are unchanged since; keeps all others.
  */
 import { join } from "node:path";
+import { Workspace } from "../../compare/workspace.js";
 import { formatCount } from "../../format-count.js";
 import type { MapClient } from "../../remote/client/map-client.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import { strongEtag } from "../apply/etag-chain.js";
 import { putLimits } from "../diff/diff-to-plan.js";
 import { BackupMatcher, backupKey } from "../diff/match-backup.js";

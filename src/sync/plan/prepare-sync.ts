@@ -1,10 +1,10 @@
 /** Prepares a synchronization: reads, checks and compares both sides before the first write request. */
 import { join } from "node:path";
+import type { KeyReader } from "../../compare/feature-side.js";
+import { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
-import type { KeyReader } from "../../remote/snapshot/feature-side.js";
 import { readSnapshot, type Snapshot, type SnapshotSettings } from "../../remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../remote/snapshot/workspace.js";
 import { withSpan } from "../../tracing/span.js";
 import { diffToPlan } from "../diff/diff-to-plan.js";
 import { roundingForPrecision } from "../diff/rounding.js";

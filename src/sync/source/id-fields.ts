@@ -2,9 +2,10 @@
  * Finds service ids in a source field. `pull` writes them to a field in formats without suitable ids: `id`, `fid` in
  * GPX, or `id_1` if that name was taken. They identify features and are not properties.
  */
+
+import type { Workspace } from "../../compare/workspace.js";
 import type { Loss } from "../../model/report.js";
 import type { Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { Properties } from "../../remote/wire.js";
 import { readRowBatches } from "../diff/row-batches.js";
 import type { FieldStats } from "./field-stats.js";

@@ -1,6 +1,9 @@
 /** Reads the source of a synchronization with the ordinary pipeline and indexes each feature in a table. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { canonicalFeature, defaultRounding, digestText } from "../../compare/canonical/canonical-feature.js";
+import type { KeyReader } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import { redact } from "../../io/redact.js";
@@ -11,11 +14,8 @@ import type { Loss, SkippedRange } from "../../model/report.js";
 import { convert } from "../../pipeline/convert.js";
 import type { ConvertReport } from "../../pipeline/report.js";
 import type { Host } from "../../pipeline/request.js";
-import { canonicalFeature, defaultRounding, digestText } from "../../remote/snapshot/canonical-feature.js";
-import type { KeyReader } from "../../remote/snapshot/feature-side.js";
 import { hasNonFiniteNumber } from "../../remote/snapshot/non-finite-numbers.js";
 import { geometryKind } from "../../remote/snapshot/snapshot-stats.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { Properties } from "../../remote/wire.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import { isUuid } from "../keys/key-value.js";

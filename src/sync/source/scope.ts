@@ -2,9 +2,10 @@
  * Limits both sides of a synchronization to features with one value of a property, so that several jobs can share a
  * map.
  */
+
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { Properties } from "../../remote/wire.js";
 import { readRowBatches } from "../diff/row-batches.js";
 import type { SyncRequest } from "../request.js";

@@ -1,6 +1,6 @@
 /** Describes the location of source features; computed only for those that a message lists. */
 import { closeSync, openSync, readSync } from "node:fs";
-import type { TextLocation } from "../../remote/snapshot/feature-side.js";
+import type { TextLocation } from "../../compare/feature-side.js";
 import type { SyncRequest } from "../request.js";
 import type { ReadSource } from "./read-source.js";
 import { listFilterOptions } from "./source-filters.js";

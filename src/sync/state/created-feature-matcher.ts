@@ -1,8 +1,8 @@
 /** Finds the map features that a plan created if neither an id nor a key identifies them. */
 import { createHash } from "node:crypto";
-import type { Rounding } from "../../remote/snapshot/canonical-feature.js";
-import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { KeyedRow } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import type { Statement } from "../../sqlite/index.js";
 import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";

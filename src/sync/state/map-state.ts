@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { canonicalValue } from "../../compare/canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { journalSuffixes } from "../../io/output/temporary-names.js";
-import { canonicalValue } from "../../remote/snapshot/canonical-feature.js";
 import { type Database, loadNativeSqlite, type Statement } from "../../sqlite/index.js";
 import { ensurePrivateFile } from "./state-folder.js";
 

@@ -1,8 +1,8 @@
 /** Stores in the state how the map looks after a plan was applied, so that the next run detects no difference. */
-import { canonicalFeature, digestText, type Rounding } from "../../remote/snapshot/canonical-feature.js";
-import type { FeatureRow, TextLocation } from "../../remote/snapshot/feature-side.js";
+import { canonicalFeature, digestText, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { FeatureRow, TextLocation } from "../../compare/feature-side.js";
+import type { Workspace } from "../../compare/workspace.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { MapReread } from "../apply/map-reread.js";
 import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";

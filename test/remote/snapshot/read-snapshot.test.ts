@@ -1,6 +1,7 @@
 /** Reads maps from conforming services, also while other clients write. */
 import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Workspace } from "../../../src/compare/workspace.js";
 import { createError } from "../../../src/errors.js";
 import { Spool } from "../../../src/io/input/spool.js";
 import { Kind } from "../../../src/model/geometry.js";
@@ -10,7 +11,6 @@ import {
   type SnapshotProgress,
   type SnapshotSettings,
 } from "../../../src/remote/snapshot/read-snapshot.js";
-import { Workspace } from "../../../src/remote/snapshot/workspace.js";
 import type { WireFeature } from "../../../src/remote/wire.js";
 
 const rounding = { degrees: 7, metres: 3 };

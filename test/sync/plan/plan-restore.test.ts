@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Workspace } from "../../../src/compare/workspace.js";
 import { Spool } from "../../../src/io/input/spool.js";
-import { Workspace } from "../../../src/remote/snapshot/workspace.js";
 import type { ApplyReport } from "../../../src/sync/apply/apply-context.js";
 import { applyPlan } from "../../../src/sync/apply/apply-plan.js";
 import { openBackup } from "../../../src/sync/journal/backup-reader.js";

@@ -1,8 +1,8 @@
-/** Draws the map of a plan, before and after. All data is in the page. */
+/** Draws the map of a plan or a diff, before and after. All data is in the page. */
 import type { GeoJSONSource } from "maplibre-gl";
 import * as library from "maplibre-gl";
 import { boundingBoxOf, FeatureExtent } from "../../../service/pages/browser/extent.js";
-import { drawnClasses, type PageRow } from "../page-data.js";
+import { type PageRow, pageClasses } from "../page-data.js";
 import { mapIds, Selection } from "./selection.js";
 import { type Choice, featureLayers, filters, layers, type Side, style } from "./style.js";
 
@@ -18,7 +18,7 @@ const rows = readData<readonly PageRow[]>("plan-rows");
 function readChoice(): Choice {
   const ticked = [...document.querySelectorAll<HTMLInputElement>("#filter input:checked")].map(({ value }) => value);
   const side = document.querySelector<HTMLInputElement>(".sides input:checked")!.value as Side;
-  return { side, classes: drawnClasses.filter((name) => ticked.includes(name)) };
+  return { side, classes: pageClasses.filter((name) => ticked.includes(name)) };
 }
 
 async function makeMap(): Promise<library.Map> {
@@ -33,7 +33,7 @@ async function makeMap(): Promise<library.Map> {
     fadeDuration: 0,
     cooperativeGestures: matchMedia("(pointer: coarse)").matches,
     attributionControl: { compact: false, customAttribution: "Land: Natural Earth" },
-    locale: { "Map.Title": "Map of the plan" },
+    locale: { "Map.Title": root.dataset.title ?? "Map" },
   });
   map.keyboard.disableRotation();
   map.touchZoomRotate.disableRotation();

@@ -1,13 +1,13 @@
 /** Map style: hollow and dashed shapes for the state before, filled shapes for the state after. */
 import type { FilterSpecification, LayerSpecification, StyleSpecification } from "maplibre-gl";
-import { type DrawnClass, drawnClasses } from "../page-data.js";
+import { type PageClass, pageClasses } from "../page-data.js";
 
 /** Which state the map shows. */
 export type Side = "before" | "both" | "after";
 
 export interface Choice {
   readonly side: Side;
-  readonly classes: readonly DrawnClass[];
+  readonly classes: readonly PageClass[];
 }
 
 const readColor = (name: string): string =>
@@ -54,7 +54,7 @@ export function layers(choice: Choice): LayerSpecification[] {
   const plain = [
     "match",
     ["get", "class"],
-    ...drawnClasses.flatMap((name) => [name, readColor(name)]),
+    ...pageClasses.flatMap((name) => [name, readColor(name)]),
     readColor("mark"),
   ];
   const ink = ["case", chosen, readColor("chosen"), plain] as unknown as string;

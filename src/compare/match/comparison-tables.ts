@@ -1,12 +1,12 @@
 /**
- * Queries for comparing the tables of both sides (src/remote/snapshot/workspace.ts) and the table of rejected keys,
+ * Queries for comparing the tables of both sides (src/compare/workspace.ts) and the table of rejected keys,
  * after `prepareKeys` has filled them.
  */
 
 import { createError } from "../../errors.js";
-import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../../remote/snapshot/feature-side.js";
-import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { Database, Statement } from "../../sqlite/index.js";
+import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../feature-side.js";
+import type { Workspace } from "../workspace.js";
 
 /** A source feature and the map feature with the same key. */
 export interface MatchedPair {
@@ -84,6 +84,15 @@ export class ComparisonTables {
       "source",
       `SELECT seq, file, start, length, digest, key, numeric FROM source WHERE seq > ?
        AND NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key)`,
+    );
+  }
+
+  /** Features that only the map has, in map order. */
+  *findOnlyOnMap(): Generator<UnmatchedSourceRow> {
+    yield* this.queryPages<UnmatchedSourceRow>(
+      "map",
+      `SELECT seq, file, start, length, digest, key, numeric FROM map WHERE seq > ?
+       AND NOT EXISTS (SELECT 1 FROM source WHERE source.key = map.key)`,
     );
   }
 

@@ -1,6 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Database, Statement } from "../../sqlite/index.js";
-import type { Properties, RemoteKey } from "../wire.js";
+import type { Database, Statement } from "../sqlite/index.js";
+
+/** A property value that identifies a feature: a non-empty text or a safe integer. */
+export type FeatureKey = string | number;
 
 /** Location of a feature's text: a byte range in one of the files of its side. */
 export interface TextLocation {
@@ -13,7 +15,7 @@ export interface TextLocation {
 export interface FeatureRow extends TextLocation {
   /** The id that the service or the source gives the feature; null if the source gives none. */
   readonly id: string | null;
-  /** The page of the map, counted from 1; 0 for a source. */
+  /** The page of the map, counted from 1; 0 for a source. For a spooled batch: the row in it. */
   readonly page: number;
   /** The number of `Kind` (src/model/geometry.ts) of its geometry. */
   readonly kind: number;
@@ -37,11 +39,11 @@ export interface KeyedRow extends FeatureRow {
 export interface KeyReader {
   readonly property: string;
   /** Returns null if the property is not a valid key. */
-  read(properties: Properties | null): RemoteKey | null;
+  read(properties: Readonly<Record<string, unknown>> | null): FeatureKey | null;
 }
 
 /** The key in its original type. */
-export const rowKey = ({ key, numeric }: Pick<KeyedRow, "key" | "numeric">): RemoteKey | null =>
+export const rowKey = ({ key, numeric }: Pick<KeyedRow, "key" | "numeric">): FeatureKey | null =>
   key !== null && numeric === 1 ? Number(key) : key;
 
 export const sideNames = ["source", "map"] as const;
@@ -56,8 +58,8 @@ export const createTableSql = (name: SideName): string => `CREATE TABLE ${name} 
 const readAheadBytes = 1 << 17;
 const maxReadAheadGap = 1 << 12;
 
-const keyText = (key: RemoteKey | null): string | null => (key === null ? null : String(key));
-const numericFlag = (key: RemoteKey | null): 0 | 1 => (typeof key === "number" ? 1 : 0);
+const keyText = (key: FeatureKey | null): string | null => (key === null ? null : String(key));
+const numericFlag = (key: FeatureKey | null): 0 | 1 => (typeof key === "number" ? 1 : 0);
 
 /**
  * The features of one side of a comparison, source or map. The texts are lines of files; a table holds their locations
@@ -89,11 +91,11 @@ export class FeatureSide implements Disposable {
     return this.paths.push(path) - 1;
   }
 
-  add({ id, page, kind, file, start, length, digest, exact = null }: FeatureRow, key: RemoteKey | null = null): void {
+  add({ id, page, kind, file, start, length, digest, exact = null }: FeatureRow, key: FeatureKey | null = null): void {
     this.insert.run(id, page, kind, file, start, length, digest, exact, keyText(key), numericFlag(key));
   }
 
-  setKey(seq: number, key: RemoteKey | null): void {
+  setKey(seq: number, key: FeatureKey | null): void {
     this.update.run(keyText(key), numericFlag(key), seq);
   }
 

@@ -1,5 +1,5 @@
-import type { Spool } from "../../io/input/spool.js";
-import { type Database, loadNativeSqlite } from "../../sqlite/index.js";
+import type { Spool } from "../io/input/spool.js";
+import { type Database, loadNativeSqlite } from "../sqlite/index.js";
 import { createTableSql, FeatureSide } from "./feature-side.js";
 
 /**

@@ -1,0 +1,132 @@
+/** `geoferry diff`: compares two inputs and reports the differences. */
+import { existsSync } from "node:fs";
+import { type ChangesOutput, ChangesWriter } from "../../compare/changes/write-changes.js";
+import { type CompareReport, compare } from "../../compare/compare.js";
+import type { CompareRequest } from "../../compare/request.js";
+import { createError } from "../../errors.js";
+import { Spool } from "../../io/input/spool.js";
+import type { Outcome } from "../../pipeline/convert-many.js";
+import { omitUndefined } from "../../pipeline/request.js";
+import { exitStatus, worstStatus } from "../exit.js";
+import { openHost } from "../host.js";
+import type { GridArguments } from "../options/grid-options.js";
+import { DiffExamples, renderDiff, renderDiffChange, renderDiffLayer } from "../output/diff-report.js";
+import { printNotice } from "../output/print.js";
+import { ProgressDisplay } from "../output/progress.js";
+import { exitStatusOf, renderOutcome } from "../output/render.js";
+import { outputOf, unprotect } from "../parse/arguments.js";
+import { pairs } from "../parse/values.js";
+import type { MapInputArguments } from "./map-inputs.js";
+
+export interface DiffArguments extends MapInputArguments, GridArguments {
+  readonly inputs: readonly string[];
+  readonly key?: string;
+  readonly match?: string;
+  readonly precision?: string;
+  readonly ignore?: readonly string[];
+  readonly exitCode?: boolean;
+  readonly output?: string;
+  readonly html?: string;
+  readonly to?: string;
+  readonly out?: readonly string[];
+  readonly targetCrs?: string;
+  readonly overwrite?: boolean;
+  readonly from?: string;
+  readonly layer?: readonly string[];
+  readonly sourceCrs?: string;
+  readonly where?: string;
+  readonly swapXy?: boolean;
+  readonly in?: readonly string[];
+  readonly oldFrom?: string;
+  readonly newFrom?: string;
+  readonly oldLayer?: readonly string[];
+  readonly newLayer?: readonly string[];
+  readonly oldSourceCrs?: string;
+  readonly newSourceCrs?: string;
+  readonly oldWhere?: string;
+  readonly newWhere?: string;
+  readonly oldIn?: readonly string[];
+  readonly newIn?: readonly string[];
+  readonly accuracy?: string;
+  readonly grid?: readonly string[];
+  readonly skipErrors?: boolean;
+  readonly workers?: string;
+  readonly maxInput?: string;
+}
+
+/** Checked before the comparison, which may take long. @throws output-exists, usage */
+function checkOutputs({ output, html, overwrite, json }: DiffArguments): void {
+  if (json && output !== undefined && outputOf(unprotect(output)) === "-")
+    throw createError("usage", {
+      reason: "both the changes (-o is -) and the records of --json would go to stdout: choose one",
+    });
+  for (const path of [output, html])
+    if (path !== undefined && !overwrite && existsSync(path))
+      throw createError("output-exists", { output: path, use: "plan" });
+}
+
+const outputRequestOf = (args: DiffArguments): ChangesOutput =>
+  omitUndefined<ChangesOutput>({
+    output: outputOf(unprotect(args.output!)),
+    to: args.to,
+    targetCrs: args.targetCrs,
+    writerOptions: pairs("--out", args.out),
+    overwrite: args.overwrite,
+  });
+
+/** @returns the exit status */
+export async function runDiff(request: CompareRequest, args: DiffArguments): Promise<number> {
+  checkOutputs(args);
+  const display = new ProgressDisplay(process.stderr);
+  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  await using spool = new Spool();
+  using writer = args.output === undefined ? null : new ChangesWriter(outputRequestOf(args), host, spool);
+  const page = args.html === undefined ? null : await openPage();
+  const examples = new DiffExamples();
+  const report = await compare(request, host, {
+    onLayer(layer) {
+      display.clear();
+      renderDiffLayer(layer, args);
+      writer?.events.onLayer(layer);
+    },
+    onChange(change, layer) {
+      examples.add(change, layer);
+      writer?.events.onChange(change, layer);
+      page?.collector.add(change, layer);
+      return renderDiffChange(change, layer, args);
+    },
+  });
+  display.clear();
+  renderDiff(report, examples, args);
+  if (page) {
+    await page.write(report, args.html!, args.overwrite ?? false);
+    printNotice(args, `saved a page with both versions in ${args.html}`);
+  }
+  const statuses: number[] = [];
+  if (writer) {
+    const written = await writer.write();
+    display.clear();
+    const outcome: Outcome = { input: report.new, output: outputRequestOf(args).output, report: written };
+    renderOutcome(outcome, args);
+    statuses.push(exitStatusOf([outcome]));
+  }
+  if (report.rejected > 0 || report.skippedRanges.length > 0) statuses.push(exitStatus.rejected);
+  // As for a plan, an incomplete comparison precedes its result.
+  if (statuses.some((status) => status !== 0)) return worstStatus(statuses);
+  return args.exitCode && report.differs ? exitStatus.differences : 0;
+}
+
+/** The code of the page is loaded only if it is asked for. */
+async function openPage() {
+  const [{ ChangeCollector }, { renderDiffPage }, { writePage }] = await Promise.all([
+    import("../diff-page/collect-changes.js"),
+    import("../diff-page/page.js"),
+    import("../plan-page/map-page.js"),
+  ]);
+  const collector = new ChangeCollector();
+  return {
+    collector,
+    write: (report: CompareReport, path: string, overwrite: boolean) =>
+      writePage(renderDiffPage(report, collector.finish(report.layers.length > 1)), path, overwrite),
+  };
+}
