@@ -1,4 +1,5 @@
-import { GeoferryError, type Place } from "../../src/errors.js";
+import { createError, GeoferryError, type Place } from "../../src/errors.js";
+import { formatCount, groupDigits } from "../../src/format-count.js";
 import type {
   Batch,
   Crs,
@@ -18,7 +19,12 @@ import { BatchCollector } from "./read/batch-collector.js";
 import { readCrsMember } from "./read/crs-member.js";
 import { type IssueReporter, trailingCommaMessage } from "./read/feature-parser.js";
 import { maxChunkBytes, type SplitContext, SplitReader, type SplitSettings } from "./read/split-reader.js";
-import { BracketScanner, type BracketScanSettings, type TopLevelMembers } from "./scan/bracket-scanner.js";
+import {
+  BracketScanner,
+  type BracketScanSettings,
+  type ServicePage,
+  type TopLevelMembers,
+} from "./scan/bracket-scanner.js";
 import { type FeatureSplit, splitTexts } from "./scan/feature-split.js";
 import { detectFileLayout, type FileLayout, hasMembersAtEnd } from "./scan/file-layout.js";
 import { SchemaScan } from "./scan/schema-scan.js";
@@ -38,6 +44,7 @@ interface FullScan {
   readonly splits: readonly FeatureSplit[];
   readonly foreign: readonly string[];
   readonly surplusCommas: number;
+  readonly page: ServicePage;
 }
 
 /** Discards notices and losses during the scan. */
@@ -114,7 +121,8 @@ async function scanFile(source: Source, file: SourceFile, context: ReadContext, 
     const list: FeatureSplit[] = [];
     try {
       for await (const split of scanner.documents()) list.push(split);
-      scan = { splits: list, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
+      const { foreign, surplusCommas, page } = scanner;
+      scan = { splits: list, foreign, surplusCommas, page };
     } catch (error) {
       // The reader reports damage when it reaches it, after the features before it.
       if (!(error instanceof GeoferryError)) throw error;
@@ -190,7 +198,8 @@ class GeoJsonLayer implements Layer {
         splits.push(split);
         yield split;
       }
-      this.known = { splits, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
+      const { foreign, surplusCommas, page } = scanner;
+      this.known = { splits, foreign, surplusCommas, page };
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
       this.context.skipRange(this.restAfter(error));
@@ -206,13 +215,34 @@ class GeoJsonLayer implements Layer {
   }
 
   /** Reports irregularities of the text around the features. */
-  private noticeAround({ foreign, surplusCommas }: Pick<FullScan, "foreign" | "surplusCommas">): void {
+  private noticeAround({ foreign, surplusCommas, page }: Pick<FullScan, "foreign" | "surplusCommas" | "page">): void {
+    this.checkPage(page);
     if (surplusCommas > 0) this.context.reportNotice("extra-comma", undefined, trailingCommaMessage, surplusCommas);
     for (const name of foreign) {
       const isContent = !descriptiveMembers.has(name);
       if (isContent) this.context.reportLoss("foreign-member", name, "a member beside the features was left out");
       else this.context.reportNotice("foreign-member", name, "a member that describes the file was left out");
     }
+  }
+
+  /** @throws input-corrupt for an answer from which a service left features out */
+  private checkPage({ isCut, matched, returned }: ServicePage): void {
+    const { context } = this;
+    const source = this.source.name;
+    if (matched !== null && returned !== null && returned < matched) {
+      const example = `the file has ${groupDigits(returned)} of ${formatCount(matched, "feature")} that matched the request (numberReturned, numberMatched); get its other pages, too`;
+      context.reportLoss("page-of-more", undefined, example, matched - returned);
+    }
+    if (!isCut) return;
+    const reason =
+      "the service that made it left features out, because they were more than it sends at once (exceededTransferLimit)";
+    if (!context.skipErrors)
+      throw createError("input-corrupt", {
+        source,
+        reason: `${reason}; name the address of the layer, such as https://host/…/FeatureServer/0, instead of this file`,
+        canSkip: true,
+      });
+    context.skipRange({ source, place: {}, bytes: null, reason });
   }
 
   async prefetch(split: Split): Promise<Buffer | undefined> {

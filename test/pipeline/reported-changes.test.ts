@@ -110,3 +110,42 @@ test("--no-reproject into a format of longitudes and latitudes is noted if the s
     expect(codes(notices).includes("crs-unchecked"), output).toBe(noted);
   }
 });
+
+describe("a GeoJSON that is one page of an answer", () => {
+  const feature = '{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[1,2]}}';
+  const collection = (before: string, after = "") =>
+    `{"type":"FeatureCollection"${before},"features":[${feature}]${after}}`;
+
+  test.each([
+    ["of an ArcGIS service", collection(',"exceededTransferLimit":true')],
+    ["with the flag behind the features", collection("", ',"exceededTransferLimit" : true')],
+    ["of a newer ArcGIS service", collection(',"properties":{"exceededTransferLimit": true}')],
+  ])("%s is refused, and read with skipErrors", async (_, text) => {
+    const at = newFolder({ "page.geojson": text });
+    await expect(convertFile(at("page.geojson"), at("out.csv"))).rejects.toMatchObject({
+      code: "input-corrupt",
+      message: expect.stringContaining("name the address of the layer"),
+    });
+    expect(existsSync(at("out.csv"))).toBe(false);
+    const { written, skippedRanges } = await convertFile(at("page.geojson"), at("out.csv"), { skipErrors: true });
+    expect([written, skippedRanges.length]).toEqual([1, 1]);
+  });
+
+  test("of an OGC API is a loss", async () => {
+    const at = newFolder({ "page.geojson": collection(',"numberMatched":2345', ',"numberReturned":1') });
+    const { losses } = await convertFile(at("page.geojson"), at("out.csv"));
+    expect(losses).toMatchObject([
+      { code: "page-of-more", count: 2344, example: expect.stringContaining("1 of 2,345 features") },
+    ]);
+  });
+
+  test.each([
+    ["flag that is false", collection(',"exceededTransferLimit":false')],
+    ["count of all", collection(',"numberMatched":1,"numberReturned":1')],
+    ["property of that name", `{"type":"Feature","properties":{"exceededTransferLimit":true},"geometry":null}`],
+  ])("is not seen in a %s", async (_, text) => {
+    const at = newFolder({ "whole.geojson": text });
+    const { written, losses } = await convertFile(at("whole.geojson"), at("out.csv"));
+    expect([written, losses]).toEqual([1, []]);
+  });
+});

@@ -15,6 +15,15 @@ export interface TopLevelMembers {
   crs?: string;
 }
 
+/** What a service says of the features that it left out of an answer. */
+export interface ServicePage {
+  /** ArcGIS: there are more features than the service sends at once. */
+  isCut: boolean;
+  /** OGC API - Features (17-069r4, 7.15.5): the features that match the request, and those in the answer. */
+  matched: number | null;
+  returned: number | null;
+}
+
 export interface BracketScanSettings {
   readonly source: string;
   /** Where the text starts, after a byte order mark. */
@@ -42,6 +51,7 @@ export class BracketScanner {
   readonly members: TopLevelMembers = {};
   /** Members beside the features with an object or array as value. */
   readonly foreign: string[] = [];
+  readonly page: ServicePage = { isCut: false, matched: null, returned: null };
   /** Commas before the closing brace of an object around the features. */
   surplusCommas = 0;
   private block: Buffer = Buffer.alloc(0);
@@ -229,7 +239,8 @@ export class BracketScanner {
         this.members[name] = normalizeJson(await this.capture());
       else {
         if (first !== nullByte) this.foreign.push(name);
-        await this.pass();
+        if (this.isAboutPage(name)) this.addToPage(name, await this.capture());
+        else await this.pass();
       }
       const separator = await this.peek();
       this.at++;
@@ -244,6 +255,21 @@ export class BracketScanner {
         return;
       }
     }
+  }
+
+  /** Some ArcGIS services have a member `properties` with the flag beside the features. */
+  private isAboutPage(name: string): boolean {
+    if (name === "properties") return this.members.type === '"FeatureCollection"';
+    return name === "exceededTransferLimit" || name === "numberMatched" || name === "numberReturned";
+  }
+
+  private addToPage(name: string, json: string): void {
+    const { page } = this;
+    const count = /^\d{1,15}$/.test(json) ? Number(json) : null;
+    if (name === "numberMatched") page.matched = count;
+    else if (name === "numberReturned") page.returned = count;
+    else if (name === "properties") page.isCut ||= /"exceededTransferLimit"\s*:\s*true\b/.test(json);
+    else page.isCut ||= json === "true";
   }
 
   /** The splits of a file of one FeatureCollection or several in sequence. */

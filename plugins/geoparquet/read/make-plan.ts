@@ -304,7 +304,7 @@ async function readCrs(
     context.reportNotice("edges-spherical", undefined, example);
   }
   if (column?.epoch) {
-    const example = `its coordinates are of the epoch ${column.epoch}, which is not used: plates move by centimeters a year`;
+    const example = `its coordinates are of the epoch ${column.epoch}, which is not used: plates move by centimetres a year`;
     context.reportNotice("epoch-ignored", undefined, example);
   }
   if (column) return readProjJson(column.crs, context);

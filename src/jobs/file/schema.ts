@@ -83,7 +83,7 @@ export const stepFile = objectKind("a step", {
   sourceCrs: member(text, "CRS of the source: EPSG:25832, WKT, PROJ string"),
   targetCrs: member(text, "CRS of the target; WGS84"),
   reproject: member(flag, "false copies coordinates unchanged"),
-  accuracy: member(positiveNumber, "Required accuracy of a reprojection, in meters; 100, or 5 with `strict`"),
+  accuracy: member(positiveNumber, "Required accuracy of a reprojection, in metres; 100, or 5 with `strict`"),
   grid: member(texts, "Shift grids for reprojections (.gsb, .tif), or folders of them; GEOFERRY_GRIDS adds others"),
   select: member(texts, "Keep only these fields"),
   rename: member(names, "Rename fields: {old: new}"),

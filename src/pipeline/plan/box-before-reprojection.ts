@@ -8,7 +8,7 @@ import type { Crs } from "../../model/layer.js";
 
 /**
  * Added on each side, in degrees or units of the system: the way back may use another datum transformation, whose results
- * differ by hundreds of meters at most.
+ * differ by hundreds of metres at most.
  */
 const margins: Readonly<Record<Crs["kind"], number>> = { geographic: 0.05, projected: 5000, other: Number.NaN };
 /** Meters: any operation will do, thanks to the margin. */
