@@ -294,11 +294,11 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("rejects are written beside the output, and those of an earlier run are removed", async () => {
-    const report = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"));
-    expect(report.rejects).toBe(bucket.at("mixed.fgb.rejects.geojsonl"));
-    expect(String(await bucket.get("mixed.fgb.rejects.geojsonl"))).toContain('"reject":{');
-    await convertFile(sample("huts.geojson"), bucket.at("mixed.fgb"), { overwrite: true });
-    expect(await bucket.keys()).toEqual(["mixed.fgb"]);
+    const report = await convertFile(sample("mixed.geojson"), bucket.at("mixed.gpx"));
+    expect(report.rejects).toBe(bucket.at("mixed.gpx.rejects.geojsonl"));
+    expect(String(await bucket.get("mixed.gpx.rejects.geojsonl"))).toContain('"reject":{');
+    await convertFile(sample("huts.geojson"), bucket.at("mixed.gpx"), { overwrite: true });
+    expect(await bucket.keys()).toEqual(["mixed.gpx"]);
   });
 
   test("objects beside the output are kept", async () => {
@@ -311,10 +311,10 @@ describe.skipIf(!store)("a bucket", () => {
 
   test("named rejects beside the output can be written repeatedly", async () => {
     const request = { rejects: bucket.at("mixed-bad.geojsonl"), overwrite: true };
-    await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
-    const again = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
+    await convertFile(sample("mixed.geojson"), bucket.at("mixed.gpx"), request);
+    const again = await convertFile(sample("mixed.geojson"), bucket.at("mixed.gpx"), request);
     expect(again.rejects).toBe(bucket.at("mixed-bad.geojsonl"));
-    expect(await bucket.keys()).toEqual(["mixed-bad.geojsonl", "mixed.fgb"]);
+    expect(await bucket.keys()).toEqual(["mixed-bad.geojsonl", "mixed.gpx"]);
   });
 
   test("companions of an input with the name of the output are kept", async () => {
