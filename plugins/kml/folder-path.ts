@@ -1,9 +1,19 @@
-/** Joins the names of folders, from the outermost to the innermost. */
+/**
+ * Paths of folders, from the outermost to the innermost, separated by slashes. A slash in a name has a backslash before it:
+ * `A\/B` is one folder, `A/B` are two.
+ */
 const separator = "/";
+const escapedSeparator = "\\/";
 
-export const joinPath = (names: readonly string[]): string => names.join(separator);
+export const joinPath = (names: readonly string[]): string =>
+  names.map((name) => name.replaceAll(separator, escapedSeparator)).join(separator);
 
-export const splitPath = (path: string): string[] => path.split(separator);
+/** Adds a folder to a path. */
+export const appendName = (path: string, name: string): string =>
+  path === "" ? joinPath([name]) : `${path}${separator}${joinPath([name])}`;
+
+export const splitPath = (path: string): string[] =>
+  path.split(/(?<!\\)\//).map((name) => name.replaceAll(escapedSeparator, separator));
 
 /** Whether folders can represent the path: no name is empty or has white space at its edges. */
 export const isFolderPath = (path: string): boolean =>

@@ -4,7 +4,7 @@ import type { ArchiveEntries, ReadContext, SourceFile } from "../../../src/plugi
 import { defaultSplitBytes } from "../../shared/split-size.js";
 import { type XmlPosition, XmlReader, type XmlReaderTuning } from "../../shared/xml/reader.js";
 import { kmlNamespace } from "../element-fields.js";
-import { joinPath } from "../folder-path.js";
+import { appendName } from "../folder-path.js";
 import { DocumentReader } from "../read/document-reader.js";
 import { type DocumentVisitor, type OpenContainer, outerContainerDepth } from "../read/document-visitor.js";
 import { DroppedReporter } from "../read/dropped-reporter.js";
@@ -298,7 +298,7 @@ export class DocumentScanner implements DocumentVisitor {
     const { isRoot = true, name = null } = inside?.container ?? {};
     if (inside) this.addDetails(inside);
     if (!inside?.isEmpty || isRoot || name === null) return;
-    const own = path === "" ? name : joinPath([path, name]);
+    const own = appendName(path, name);
     if (!this.settings.byFolder && this.emptyFolders.count++ < 5) this.emptyFolders.paths.push(own);
     this.layerAt(own, name);
   }
@@ -315,7 +315,7 @@ export class DocumentScanner implements DocumentVisitor {
     const around = this.document.path;
     if (isRoot && this.entry === 0) this.details.addDocument(details);
     else if (name === null && details.isEmpty) return;
-    else this.details.addFolder(name === null ? null : around === "" ? name : joinPath([around, name]), details);
+    else this.details.addFolder(name === null ? null : appendName(around, name), details);
   }
 
   private begins(): void {

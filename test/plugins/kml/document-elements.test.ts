@@ -217,3 +217,14 @@ describe("elements that are left out are losses by name", () => {
     expect(await lossesOf(twice(plain))).toEqual([]);
   });
 });
+
+test("a slash in the name of a folder does not make two folders of it", async () => {
+  const folder = (name: string, content: string) => `<Folder><name>${name}</name>${content}</Folder>`;
+  const placemark = (name: string) => placemarkXml(`<name>${name}</name>${point}`);
+  const { text } = await rewritten(folder("A/B", placemark("p")) + folder("A", folder("B", placemark("q"))));
+  const compact = text.replace(/\s+/g, "");
+  expect(compact).toMatch(/<Folder><name>A\/B<\/name><Placemark.*?<name>p<\/name>/);
+  expect(compact).toMatch(/<Folder><name>A<\/name><Folder><name>B<\/name><Placemark.*?<name>q<\/name>/);
+  const csv = await rewritten(folder("A/B", placemark("p")), "out.csv");
+  expect(csv.text).toContain("A\\/B");
+});
