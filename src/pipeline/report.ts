@@ -90,7 +90,7 @@ export interface ConvertReport {
   readonly incompleteInputs: number;
   /** Written features without a geometry. */
   readonly withoutGeometry: number;
-  /** The fields of the source's layers, merged by name; null if only its features have them. */
+  /** The first fields of each of the source's layers, merged by name; null if only its features have them. */
   readonly sourceFields: readonly TypedField[] | null;
   /** Ranges of the inputs that were skipped (`--skip-errors`). */
   readonly skippedRanges: readonly SkippedRange[];

@@ -40,6 +40,9 @@ export interface GeometryDetection {
   readonly candidates: readonly (readonly [x: string, y: string])[];
 }
 
+/** Of tables with more columns, the values are not read for a remark. */
+const maxRemarkedColumns = 1000;
+
 /** Limit of the pairs evaluated. */
 const maxPairs = 24;
 
@@ -264,7 +267,7 @@ export async function detectGeometry(
   const candidates = await listCandidates(choice, judge, context);
   const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
   if (unreadable) notices.push(unreadable);
-  const other = candidates.length === 0 && notices.length === 0;
+  const other = candidates.length === 0 && notices.length === 0 && columns.length <= maxRemarkedColumns;
   const remark = other ? (describeGridReferences(choice) ?? describeLoneCoordinate(choice)) : null;
   if (remark) notices.push(remark);
   return { plan: { kind: "none" }, notices, candidates };

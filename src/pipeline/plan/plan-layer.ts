@@ -35,6 +35,9 @@ function reprojectionGrids(conversion: ConversionContext, open: OpenLayer): Repr
   };
 }
 
+/** Of layers with more fields, the others are not reported, which saves memory. */
+const maxReportedFields = 1000;
+
 /** Maximum number of layer names in a message. */
 const maxListedNames = 50;
 
@@ -52,7 +55,7 @@ export interface PlannedLayer {
   readonly fitPlan: FitPlan;
   readonly crs: Crs | null;
   readonly parts: readonly PlannedPart[];
-  /** The fields of the inputs; null if only the features have them. */
+  /** The first fields of the inputs; null if only the features have them. */
   readonly sourceFields: readonly TypedField[] | null;
   /** The findings of the scan; empty if there was none. */
   readonly scanFindings: LayerScan["findings"];
@@ -120,7 +123,8 @@ export async function planLayer(
       existingLayer,
     };
   });
-  const sourceFields = mergeFields(summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields));
+  const fields = summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields);
+  const sourceFields = mergeFields(fields.map((list) => list?.slice(0, maxReportedFields) ?? null));
   return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
 }
 

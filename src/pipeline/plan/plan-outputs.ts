@@ -80,7 +80,8 @@ export function noteForeignExtension({ request, host, writer, reportBuilder }: C
   const { format } = writer;
   if (request.to === undefined || output === "-" || format.addresses) return;
   const others = host.registry.findByExtension(output);
-  if (others.length === 0 || others.includes(format)) return;
+  const isOwn = format.extensions.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
+  if (others.length === 0 || isOwn) return;
   const [, extension] = splitExtension(output, others[0]!);
   const example = `written as ${format.label} because of --to ${request.to}, although ${extension} is an extension of ${others[0]!.label}; programs that decide by name would misread it, so name it .${format.extensions[0]}`;
   reportBuilder.notices.add("foreign-extension", basename(output), undefined, 1, example);

@@ -116,4 +116,5 @@ test("a notice says that --to writes one format under the extension of another",
   ]);
   // GeoJSON has both extensions, and no format has the last one.
   for (const output of ["a.geojson", "a.json", "a.data"]) expect(await noticed(output, "geojson")).toEqual([]);
+  if (hasProgram("ogrinfo")) expect(await noticed("a.fgb", "gdal:FlatGeobuf")).toEqual([]);
 });
