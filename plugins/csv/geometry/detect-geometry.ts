@@ -314,7 +314,7 @@ function describeGridReferences({ names, samples }: TableSample): Notices[number
     const texts = samples.of(column).filter((text) => !isMissing(text));
     const found = texts.length > 0 && gridReferences.find(({ pattern }) => texts.every((text) => pattern.test(text)));
     if (!found) continue;
-    const example = `"${names[column]!}" looks like ${found.system} coordinates, which are an attribute here; with eastings and northings in columns of their own, --source-crs names the system of their zone, such as EPSG:32632`;
+    const example = `"${names[column]!}" looks like ${found.system} coordinates, such as ${texts[0]!.slice(0, 40)}, which are read as text; with eastings and northings in columns of their own, --source-crs names the system of their zone, such as EPSG:32632`;
     return ["coordinates-left-out", undefined, example];
   }
   return null;
