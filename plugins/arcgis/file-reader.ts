@@ -6,6 +6,7 @@ import {
   type Source,
   type SourceFile,
 } from "../../src/plugin/index.js";
+import { refuseCutAnswer } from "../shared/cut-answer.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import type { fileOptions } from "./index.js";
 import { describeSyntaxError, parseFeatures } from "./json/parse-features.js";
@@ -99,23 +100,15 @@ async function readMembers(
   return members;
 }
 
-function checkMembers({ name: source }: Source, members: Json, hasFeatures: boolean, context: ReadContext): void {
+function checkMembers(file: Source, members: Json, hasFeatures: boolean, context: ReadContext): void {
   const { error } = members;
+  const source = file.name;
   if (isObject(error) && !hasFeatures) {
     const reason = `it is not data but an error of an ArcGIS service: ${textOf(error.message) ?? "without a message"}`;
     throw createError("input-corrupt", { source, reason });
   }
   if (!hasFeatures) throw createError("input-corrupt", { source, reason: "it has no list of features" });
-  if (members.exceededTransferLimit !== true) return;
-  const reason =
-    "the service that made it left features out, because they were more than it sends at once (exceededTransferLimit)";
-  if (!context.skipErrors)
-    throw createError("input-corrupt", {
-      source,
-      reason: `${reason}; name the address of the layer, such as https://host/…/FeatureServer/0, instead of this file`,
-      canSkip: true,
-    });
-  context.skipRange({ source, place: {}, bytes: null, reason });
+  if (members.exceededTransferLimit === true) refuseCutAnswer(file, context);
 }
 
 function createLayer(

@@ -1,4 +1,4 @@
-import { createError, GeoferryError, type Place } from "../../src/errors.js";
+import { GeoferryError, type Place } from "../../src/errors.js";
 import { formatCount, groupDigits } from "../../src/format-count.js";
 import type {
   Batch,
@@ -13,6 +13,7 @@ import type {
 } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { refuseCutAnswer } from "../shared/cut-answer.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import type { readOptions } from "./options.js";
 import { BatchCollector } from "./read/batch-collector.js";
@@ -228,21 +229,11 @@ class GeoJsonLayer implements Layer {
   /** @throws input-corrupt for an answer from which a service left features out */
   private checkPage({ isCut, matched, returned }: ServicePage): void {
     const { context } = this;
-    const source = this.source.name;
     if (matched !== null && returned !== null && returned < matched) {
       const example = `the file has ${groupDigits(returned)} of ${formatCount(matched, "feature")} that matched the request (numberReturned, numberMatched); get its other pages, too`;
       context.reportLoss("page-of-more", undefined, example, matched - returned);
     }
-    if (!isCut) return;
-    const reason =
-      "the service that made it left features out, because they were more than it sends at once (exceededTransferLimit)";
-    if (!context.skipErrors)
-      throw createError("input-corrupt", {
-        source,
-        reason: `${reason}; name the address of the layer, such as https://host/…/FeatureServer/0, instead of this file`,
-        canSkip: true,
-      });
-    context.skipRange({ source, place: {}, bytes: null, reason });
+    if (isCut) refuseCutAnswer(this.source, context);
   }
 
   async prefetch(split: Split): Promise<Buffer | undefined> {

@@ -1,4 +1,4 @@
-import { temporalType } from "../../src/model/index.js";
+import { daysInMonth, temporalType } from "../../src/model/index.js";
 
 const yearOrMonth = /^\d{4}(-(0[1-9]|1[0-2]))?$/;
 
@@ -16,8 +16,7 @@ const outOfRangeZone = /[+-](1[5-9]|2\d|14:(?!00))[:\d]*$/;
 /** Whether the month has the day. */
 function isCalendarDay(text: string): boolean {
   const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
-  // Day 0 of the next month is the last of this one. `Date` maps years before 100 to 1900, so 400 years are added.
-  return day! <= new Date(Date.UTC(year! + 400, month!, 0)).getUTCDate();
+  return day! <= daysInMonth(year!, month!);
 }
 
 /** A TimeSpan in the form of @tmcw/togeojson; an open end has no member. */
