@@ -12,13 +12,14 @@ import { HttpExchange, NoResponseError } from "./http-exchange.js";
 import { extensionForMediaType } from "./media-types.js";
 import { classifyFirstFailure, classifyNetworkError } from "./network-failure.js";
 
-const maxRedirects = 10;
-const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+export const maxRedirects = 10;
+export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Login and error pages often come with status 200. */
 const htmlStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
 
-function percentDecode(text: string): string {
+/** Decodes percent escapes; a text with invalid ones stays as it is. */
+export function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -52,7 +53,7 @@ function downloadFileName(asked: URL, final: URL, headers: IncomingHttpHeaders):
 }
 
 /** Whether a later request may succeed: too many requests, timeouts and server errors. */
-const isRetryableStatus = (status: number): boolean =>
+export const isRetryableStatus = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429;
 
 /** Whether the status means missing authentication or permission. */
@@ -117,20 +118,29 @@ export async function sendRequest(asked: URL, source: string, asking: HttpReques
     onResponse?.();
     if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
     exchange.destroy();
-    const { location } = response.headers;
-    if (location === undefined || !URL.canParse(location, url.href))
-      throw refuse("the server redirects without a valid address");
-    const next = new URL(location, url);
-    if (next.protocol !== "http:" && next.protocol !== "https:")
-      throw refuse(`the server redirects to ${next.protocol}`);
-    if (url.protocol === "https:" && next.protocol === "http:") {
-      throw refuse(
-        `the server redirects to ${redactUrl(next.href)}, which is not encrypted; name that address yourself to allow it`,
-      );
-    }
-    url = withoutCredentials(next);
+    url = withoutCredentials(redirectTarget(url, response.headers, refuse, "; name that address yourself to allow it"));
   }
   throw refuse(`the server redirects more than ${maxRedirects} times`);
+}
+
+/**
+ * The address that a response redirects to.
+ * @param refuse creates the error for an address that is not followed
+ * @param unencryptedAdvice ends the sentence about an address without encryption
+ */
+export function redirectTarget(
+  from: URL,
+  { location }: IncomingHttpHeaders,
+  refuse: (reason: string) => Error,
+  unencryptedAdvice = "",
+): URL {
+  if (location === undefined || !URL.canParse(location, from.href))
+    throw refuse("the server redirects without a valid address");
+  const to = new URL(location, from);
+  if (to.protocol !== "http:" && to.protocol !== "https:") throw refuse(`the server redirects to ${to.protocol}`);
+  if (from.protocol === "https:" && to.protocol === "http:")
+    throw refuse(`the server redirects to ${redactUrl(to.href)}, which is not encrypted${unencryptedAdvice}`);
+  return to;
 }
 
 function withoutCredentials(url: URL): URL {

@@ -1,21 +1,18 @@
 /** Reads ranges of a file on an HTTP server (RFC 9110, 14). */
 import { basename, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { createError, GeoferryError } from "../../errors.js";
-import { maxTimeoutRetries, networkSettings } from "../../network-settings.js";
+import { networkSettings } from "../../network-settings.js";
 import type { InputOptions } from "../input/open-input.js";
 import { type FetchRange, PartialSource, type RemoteFile } from "../input/partial-source.js";
 import { redactUrl } from "../redact.js";
 import { safeName } from "../safe-name.js";
-import { type HttpResponse, httpStatusError, networkError, sendRequest } from "./download.js";
-import { isTimeoutError } from "./http-exchange.js";
+import { type HttpResponse, httpStatusError, networkError, percentDecode, sendRequest } from "./download.js";
+import { retryBroken } from "./retry-broken.js";
 
 type HttpFile = RemoteFile & { readonly kind: "http" };
 
 /** The first request asks for so many bytes, which are enough to recognize a format. */
 const headBytes = 1 << 12;
-const firstRetryDelayMs = 250;
-const maxRetryDelayMs = 30_000;
 
 /** The first and the last byte and the size in a Content-Range (RFC 9110, 14.4); null if it has another form. */
 function parseContentRange(header: string | undefined): readonly [first: number, last: number, size: number] | null {
@@ -58,22 +55,14 @@ export async function openRanges(address: string, options: InputOptions): Promis
       size,
       limits: networkSettings(),
     } as const;
-    const name = decode(shown);
-    const file = safeName(decode(basename(new URL(address).pathname))) ?? "download";
+    const name = percentDecode(shown);
+    const file = safeName(percentDecode(basename(new URL(address).pathname))) ?? "download";
     const path = join(options.spool.folder(), file);
     return await PartialSource.create(name, path, remote, head, options.maxBytes ?? null, signal);
   } catch (error) {
     if (signal.aborted) throw createError("interrupted", {}, error);
     if (error instanceof GeoferryError && error.code === "output-failed") throw error;
     return null;
-  }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
 
@@ -92,24 +81,8 @@ async function readBody(answer: HttpResponse, length: number): Promise<Buffer> {
 
 /** Retries after broken connections. */
 export function createFetch(file: HttpFile, name: string): FetchRange {
-  return async (position, length, signal) => {
-    const { retries } = file.limits;
-    let late = 0;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await fetchOnce(file, name, position, length, signal);
-      } catch (error) {
-        if (signal.aborted) throw createError("interrupted", {}, error);
-        const isTransient = error instanceof GeoferryError && error.code === "input-unavailable";
-        if (!isTransient || attempt > retries) throw error;
-        if (isTimeoutError(error.cause) && ++late > maxTimeoutRetries) throw error;
-        const pause = Math.min(firstRetryDelayMs * 2 ** (attempt - 1), maxRetryDelayMs);
-        await delay(pause, undefined, { signal }).catch(() => {
-          throw createError("interrupted", {}, error);
-        });
-      }
-    }
-  };
+  return (position, length, signal) =>
+    retryBroken(() => fetchOnce(file, name, position, length, signal), file.limits.retries, signal);
 }
 
 async function fetchOnce(

@@ -9,17 +9,13 @@ import type { HttpClient, HttpClientOptions, HttpRequest, HttpResponse, SavedRes
 import { describeSystemError } from "../input/source.js";
 import { redactUrl } from "../redact.js";
 import { acceptedEncodings, decodeBody } from "./content-encoding.js";
-import { networkError } from "./download.js";
+import { isRetryableStatus, maxRedirects, networkError, redirectStatuses, redirectTarget } from "./download.js";
 import { HttpExchange, NoResponseError } from "./http-exchange.js";
 import { backoffMs, maxRetryAfterMs, parseRetryAfter, RateLimiter, waitOrAbort } from "./rate-limiter.js";
 
-const maxRedirects = 10;
 const firstRetryDelayMs = 500;
 /** A response that is kept in memory. */
 const maxBodyBytes = 1 << 29;
-
-const isTransientStatus = (status: number): boolean =>
-  status >= 500 || status === 408 || status === 425 || status === 429;
 
 /** The attempt failed for a reason that may pass. */
 class TransientFailure extends Error {
@@ -129,12 +125,12 @@ export class HostHttpClient implements HttpClient {
       }
       this.isAnswered = true;
       const { statusCode: status = 0, statusMessage } = response;
-      if (isTransientStatus(status)) {
+      if (isRetryableStatus(status)) {
         exchange.drain(response);
         const reason = `the server answers ${status}${statusMessage ? ` ${statusMessage}` : ""}`;
         throw new TransientFailure(reason, false, parseRetryAfter(response.headers));
       }
-      if (![301, 302, 303, 307, 308].includes(status)) return { exchange, response };
+      if (!redirectStatuses.has(status)) return { exchange, response };
       exchange.destroy();
       url = this.redirect(url, response, form !== undefined);
     }
@@ -142,16 +138,9 @@ export class HostHttpClient implements HttpClient {
   }
 
   private redirect(from: URL, { headers, statusCode }: IncomingMessage, hasForm: boolean): URL {
-    const { location } = headers;
-    if (location === undefined || !URL.canParse(location, from.href))
-      throw this.refuse("the server redirects without a valid address");
-    const to = new URL(location, from);
-    const shown = redactUrl(to.href);
-    if (!/^https?:$/.test(to.protocol)) throw this.refuse(`the server redirects to ${to.protocol}`);
-    if (from.protocol === "https:" && to.protocol === "http:")
-      throw this.refuse(`the server redirects to ${shown}, which is not encrypted`);
+    const to = redirectTarget(from, headers, (reason) => this.refuse(reason));
     if (hasForm && (to.origin !== from.origin || (statusCode !== 307 && statusCode !== 308)))
-      throw this.refuse(`the server redirects a POST to ${shown}; name that address instead`);
+      throw this.refuse(`the server redirects a POST to ${redactUrl(to.href)}; name that address instead`);
     return to;
   }
 

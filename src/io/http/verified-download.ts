@@ -2,15 +2,14 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { createError, GeoferryError } from "../../errors.js";
-import { maxTimeoutRetries, networkSettings } from "../../network-settings.js";
+import { networkSettings } from "../../network-settings.js";
 import { describeSystemError } from "../input/source.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
 import { rename } from "../output/rename.js";
 import { redactUrl } from "../redact.js";
 import { type HttpResponse, httpStatusError, networkError, sendRequest } from "./download.js";
-import { isTimeoutError } from "./http-exchange.js";
+import { retryBroken } from "./retry-broken.js";
 
 export interface ExpectedFile {
   readonly url: string;
@@ -26,10 +25,6 @@ export interface VerifiedDownloadOptions {
   /** Creates the error for a file with other content than expected. */
   readonly createChecksumError: (source: string, reason: string) => Error;
 }
-
-/** The delay before a retry doubles each time, up to the maximum. */
-const firstRetryDelayMs = 250;
-const maxRetryDelayMs = 30_000;
 
 /**
  * Downloads into a temporary file beside `path`, which is renamed when it is complete and verified. After a broken
@@ -114,25 +109,13 @@ class ResumableDownload {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.options;
     const { retries } = networkSettings();
-    let late = 0;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.attempt();
-        break;
-      } catch (error) {
-        if (signal.aborted) throw createError("interrupted", {}, error);
-        const isRetryable = error instanceof GeoferryError && error.code === "input-unavailable" && this.hasResponse;
-        if (!isRetryable || attempt > retries) throw error;
-        if (isTimeoutError(error.cause) && ++late > maxTimeoutRetries) throw error;
-        await delay(Math.min(firstRetryDelayMs * 2 ** (attempt - 1), maxRetryDelayMs), undefined, { signal }).catch(
-          () => {
-            throw createError("interrupted", {}, error);
-          },
-        );
-      }
-    }
+    await retryBroken(
+      () => this.attempt(),
+      retries,
+      this.options.signal,
+      () => this.hasResponse,
+    );
     const found = this.hash.digest("hex");
     const { sha256 } = this.file;
     if (found !== sha256) throw this.checksumError(`its SHA-256 is ${found}; expected ${sha256}`);
