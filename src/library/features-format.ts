@@ -1,8 +1,7 @@
 /** A format whose output is features in memory, so that the pipeline can pass them to a program. */
 import { Batch, type BatchData, type Feature } from "../model/batch.js";
-import { fieldTypes } from "../model/field.js";
-import { allGeometryTypes } from "../model/geometry.js";
 import { type Assembler, apiVersion, defineFormat, type Encoder, type Format } from "../plugin/format.js";
+import { unlimitedCapabilities } from "../plugin/unlimited-capabilities.js";
 
 /** Receives features in order; the next ones follow when the promise resolves. @param layer index from 0 */
 export type FeatureConsumer = (features: readonly Feature[], layer: number) => Promise<void>;
@@ -10,20 +9,7 @@ export type FeatureConsumer = (features: readonly Feature[], layer: number) => P
 export const featuresFormatId = "features";
 
 /** GeoJSON has no measures; everything else is kept. */
-const capabilities = {
-  crs: "any",
-  continuousLongitudes: true,
-  layers: "many",
-  geometryTypes: allGeometryTypes,
-  onePointLines: true,
-  nullGeometry: true,
-  z: true,
-  m: false,
-  fieldTypes,
-  ids: true,
-  requiredScan: "nothing",
-  supportsStreaming: false,
-} as const;
+const capabilities = { ...unlimitedCapabilities, m: false } as const;
 
 /** Chunks are batches as plain data, from which the calling thread creates features. */
 const encoder: Encoder<BatchData> = { encode: (batch) => batch.toData() };

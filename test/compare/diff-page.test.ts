@@ -4,11 +4,11 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, startChromium } from "../service/pages/chromium.js";
 import { geoferry } from "../support/command.js";
+import { openPageFile } from "../support/open-page-file.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
 const scratch = new TemporaryFolder();
@@ -82,26 +82,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
   afterAll(() => browser?.close());
 
-  async function open(
-    file: string,
-    options: BrowserContextOptions = {},
-  ): Promise<{ page: Page; complaints: string[] }> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    const complaints: string[] = [];
-    page.on("request", (request) => {
-      if (!/^(data|blob):/.test(request.url()) && request.url() !== pathToFileURL(file).href)
-        complaints.push(request.url());
-    });
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(pathToFileURL(file).href);
-    return { page, complaints };
-  }
+  const open = (file: string, options?: BrowserContextOptions) => openPageFile(browser, file, options);
   const drawn = (page: Page) => page.locator("#map[aria-busy=false]").waitFor();
   const names = (page: Page) => page.locator("[data-row]:visible th").allInnerTexts();
   const shot = async (page: Page, name: string) => {

@@ -7,15 +7,11 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
 import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
-import { type Field, fieldTypes } from "../../model/field.js";
-import {
-  allGeometryTypes,
-  coordinateToleranceDegrees,
-  type GeometryColumn,
-  type GeometryType,
-} from "../../model/geometry.js";
+import type { Field } from "../../model/field.js";
+import { coordinateToleranceDegrees, type GeometryColumn, type GeometryType } from "../../model/geometry.js";
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
+import { unlimitedCapabilities } from "../../plugin/unlimited-capabilities.js";
 import { RowEncoder } from "../canonical/canonical-row.js";
 import type { ComparisonRules } from "../canonical/rules.js";
 
@@ -103,21 +99,6 @@ export interface SpoolManifest {
   }[];
 }
 
-const capabilities = {
-  crs: "any",
-  continuousLongitudes: true,
-  layers: "many",
-  geometryTypes: allGeometryTypes,
-  onePointLines: true,
-  nullGeometry: true,
-  z: true,
-  m: true,
-  fieldTypes,
-  ids: true,
-  requiredScan: "nothing",
-  supportsStreaming: false,
-} as const;
-
 /** Receives the chunks in order. @param layer index from 0 */
 export type ChunkConsumer = (chunk: ComparisonChunk, layer: number) => void;
 
@@ -138,7 +119,7 @@ export function createComparisonFormat(openConsumer: OpenConsumer = noConsumer):
     reader: { options: {}, load: async () => ({ open: async ({ path }) => openManifest(path) }) },
     writer: {
       options: { rules: { type: "text", default: "", help: "Rules of the comparison as JSON" } },
-      capabilities: () => capabilities,
+      capabilities: () => unlimitedCapabilities,
       load: async () => ({
         async createEncoder({ crs }, { rules }): Promise<Encoder<ComparisonChunk>> {
           const encoder = new RowEncoder(resolveRules(JSON.parse(rules) as EncoderRules, crs));

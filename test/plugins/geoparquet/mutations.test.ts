@@ -1,10 +1,9 @@
 /** Damaged files end with an error of the input or a good output: never with another error, and never with a part. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { afterAll, describe, expect, it } from "vitest";
-import { GeoferryError } from "../../../src/errors.js";
+import { readFileSync } from "node:fs";
+import { afterAll, describe, it } from "vitest";
 import { TemporaryFolder } from "../../../src/testing/index.js";
+import { convertDamagedCopies } from "../../support/damaged-copies.js";
 import { convertFile } from "../../support/host.js";
-import { createRandom } from "../../support/random.js";
 import { geoKey, withPoints, writeParquet } from "./support.js";
 
 const scratch = new TemporaryFolder();
@@ -42,36 +41,13 @@ describe.each([
 ])("a file of %s", (_, create) => {
   it(`is read or refused in ${mutations} damaged copies`, async () => {
     const intact = readFileSync(await create());
-    const random = createRandom(7);
-    const folder = readdirSync(scratch.folder).length;
-    const path = scratch.path("damaged.parquet");
-    const output = scratch.path("output.geojson");
-    for (let n = 0; n < mutations; n++) {
-      let bytes = Buffer.from(intact);
-      const start = Math.floor(random() * bytes.length);
-      if (n % 10 === 0) bytes = bytes.subarray(0, start);
-      else if (n % 10 === 1) bytes = Buffer.concat([bytes.subarray(0, start), bytes.subarray(start + 5)]);
-      else if (n % 10 < 6)
-        for (let k = 0; k < 1 + (n % 4); k++) bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+    await convertDamagedCopies(scratch, {
+      intact,
+      extension: "parquet",
+      count: mutations,
+      seed: 7,
       // In the table of contents, which is the last part.
-      else
-        bytes[bytes.length - 9 - Math.floor(random() * Math.min(1500, bytes.length - 9))] = Math.floor(random() * 256);
-      writeFileSync(path, bytes);
-      try {
-        await convertFile(path, output, {
-          overwrite: true,
-          skipErrors: n % 3 === 0,
-          reproject: n % 2 === 0 ? false : undefined,
-        });
-      } catch (error) {
-        if (!(error instanceof GeoferryError) || error.code === "internal")
-          throw new Error(`mutation ${n}`, { cause: error });
-        expect(["input", "unsupported", "rejected", "usage", "guard"], `mutation ${n}: ${error.message}`).toContain(
-          error.kind,
-        );
-      }
-    }
-    // The damaged copy, and an output that was complete.
-    expect(readdirSync(scratch.folder).length - folder).toBeLessThanOrEqual(existsSync(output) ? 2 : 1);
+      pickByte: (length, random) => length - 9 - Math.floor(random() * Math.min(1500, length - 9)),
+    });
   }, 120_000);
 });

@@ -6,13 +6,13 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectRows } from "../../../src/cli/plan-page/collect-rows.js";
 import { renderPlanPage, writePlanPage } from "../../../src/cli/plan-page/page.js";
 import type { Geometry } from "../../../src/model/geometry.js";
 import { hasChromium, startChromium } from "../../service/pages/chromium.js";
+import { openPageFile } from "../../support/open-page-file.js";
 import { type DiffScenario, type FeatureInput, planScenarioInMemory, pointFeature } from "../diff-scenario.js";
 
 const shape = (geometry: Geometry, properties: Record<string, unknown>, id?: string): FeatureInput => ({
@@ -106,21 +106,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   ): Promise<{ page: Page; complaints: string[] }> {
     const file = join(folder, "plan.html");
     await writePlanPage(await planScenarioInMemory(asked), file, true);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    const complaints: string[] = [];
-    page.on("request", (request) => {
-      if (!/^(data|blob):/.test(request.url()) && request.url() !== pathToFileURL(file).href)
-        complaints.push(request.url());
-    });
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(pathToFileURL(file).href);
-    return { page, complaints };
+    return openPageFile(browser, file, options);
   }
   const drawn = (page: Page) => page.locator("#map[aria-busy=false]").waitFor();
   const shot = async (page: Page, name: string) => {
