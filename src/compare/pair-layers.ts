@@ -23,7 +23,7 @@ export interface PairedLayers {
   readonly added: readonly SpooledLayer[];
 }
 
-/** Pairs layers by name. Two sides of one layer each are a pair whatever the names, since many formats name it by the file. */
+/** Pairs layers by name. Two sides of one layer each are a pair, even with different names, since many formats name it by the file. */
 export function pairLayers(old: readonly SpooledLayer[], recent: readonly SpooledLayer[]): PairedLayers {
   const [onlyOld] = old;
   const [onlyNew] = recent;

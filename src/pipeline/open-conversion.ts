@@ -95,7 +95,7 @@ function noteRemovedLayers(
 ): void {
   const written = new Set(files.flatMap(({ layers }) => layers.map(({ name }) => name.toLowerCase())));
   const removed = existing.filter((name) => !written.has(name.toLowerCase()));
-  // The only layer of a file is replaced by what is written, whatever its name.
+  // The only layer of a file is replaced by what is written, even under another name.
   if (existing.length < 2 || removed.length === 0) return;
   const listed = `${removed.slice(0, 5).join(", ")}${removed.length > 5 ? " …" : ""}`;
   const example = `--overwrite replaces the whole file, whose other layers are gone: ${listed}; --replace-layer would have kept them`;

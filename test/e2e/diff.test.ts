@@ -59,7 +59,7 @@ function diff(...args: readonly string[]): DiffResult {
 }
 
 /** "changed 2", "added 9" in order. */
-const told = ({ changes }: DiffResult) => changes.map(({ change, key }) => `${change} ${key}`).sort();
+const changesOf = ({ changes }: DiffResult) => changes.map(({ change, key }) => `${change} ${key}`).sort();
 
 const places: readonly GivenFeature[] = [
   { at: [8, 50], properties: { ref: 1, name: "A", height: 10.5 } },
@@ -84,7 +84,7 @@ describe("features with a key", () => {
   test("added, removed, changed and moved ones are found, with old and new values and metres", () => {
     const found = diff("old.geojson", "new.geojson");
     expect(found.status).toBe(20);
-    expect(told(found)).toEqual(["added 5", "changed 2", "moved 3", "removed 1"]);
+    expect(changesOf(found)).toEqual(["added 5", "changed 2", "moved 3", "removed 1"]);
     expect(found.changes.find(({ key }) => key === "2")).toMatchObject({
       oldRecord: 2,
       newRecord: 1,
@@ -124,7 +124,7 @@ describe("features with a key", () => {
       places[1]!,
     ]);
     const found = diff("old.geojson", "twice.geojson", "--key", "ref");
-    expect(told(found)).toEqual(["added 1", "removed 3", "removed 4"]);
+    expect(changesOf(found)).toEqual(["added 1", "removed 3", "removed 4"]);
     expect(found.notices).toMatchObject([{ code: "duplicate-key-paired", field: "ref", count: 1 }]);
     const both = diff("twice.geojson", "twice.geojson", "--key", "ref");
     expect(both.status).toBe(0);
@@ -146,7 +146,7 @@ describe("features with a key", () => {
     write("null-a.geojson", [places[0]!, { at: [1, 1], properties: { ref: null, name: "x" } }]);
     write("null-b.geojson", [places[0]!, { at: [1, 1], properties: { ref: null, name: "y" } }]);
     const found = diff("null-a.geojson", "null-b.geojson", "--key", "ref");
-    expect(told(found)).toEqual(["changed null"]);
+    expect(changesOf(found)).toEqual(["changed null"]);
     expect(found.notices.map(({ code, count }) => [code, count])).toEqual([
       ["key-missing", 1],
       ["key-missing", 1],
@@ -158,10 +158,10 @@ describe("features with a key", () => {
     write("text.geojson", [{ at: [1, 1], properties: { ref: "7", name: "b" } }]);
     write("zeros.geojson", [{ at: [1, 1], properties: { ref: "007", name: "a" } }]);
     const found = diff("number.geojson", "text.geojson", "--key", "ref");
-    expect(told(found)).toEqual(["changed 7"]);
+    expect(changesOf(found)).toEqual(["changed 7"]);
     expect(found.changes[0]!.values).toEqual([{ field: "name", old: "a", new: "b" }]);
     expect(found.layers[0]!.fields).toEqual([{ field: "ref", change: "type", old: "int32", new: "text" }]);
-    expect(told(diff("number.geojson", "zeros.geojson", "--key", "ref"))).toEqual(["added 007", "removed 7"]);
+    expect(changesOf(diff("number.geojson", "zeros.geojson", "--key", "ref"))).toEqual(["added 007", "removed 7"]);
   });
 
   test("the ids of features are a key on request, and if equal features keep them", () => {
@@ -170,12 +170,12 @@ describe("features with a key", () => {
     write("ids-b.geojson", [shape(1, "a"), { ...shape(2, "b"), at: [50, 1] }, shape(3, "a")]);
     const found = diff("ids-a.geojson", "ids-b.geojson");
     expect(found.layers).toMatchObject([{ key: "id", matchedBy: "id" }]);
-    expect(told(found)).toEqual(["changed 2"]);
+    expect(changesOf(found)).toEqual(["changed 2"]);
     const renumbered = [1, 2, 3].map((id) => ({ ...shape(id, "a"), id: id + 100 }));
     write("ids-c.geojson", renumbered);
     expect(diff("ids-a.geojson", "ids-c.geojson").status).toBe(0);
-    expect(told(diff("ids-a.geojson", "ids-c.geojson", "--match", "id"))).toHaveLength(6);
-    expect(told(diff("ids-a.geojson", "ids-c.geojson", "--key", "id"))).toHaveLength(6);
+    expect(changesOf(diff("ids-a.geojson", "ids-c.geojson", "--match", "id"))).toHaveLength(6);
+    expect(changesOf(diff("ids-a.geojson", "ids-c.geojson", "--key", "id"))).toHaveLength(6);
   });
 });
 
@@ -234,8 +234,8 @@ describe("fields and systems", () => {
       { at: [8.00004, 50], properties: { ref: 1, name: "A", height: 12 } },
       ...places.slice(1),
     ]);
-    expect(told(diff("old.geojson", "shifted.geojson"))).toEqual(["changed 1"]);
-    expect(told(diff("old.geojson", "shifted.geojson", "--ignore", "height"))).toEqual(["moved 1"]);
+    expect(changesOf(diff("old.geojson", "shifted.geojson"))).toEqual(["changed 1"]);
+    expect(changesOf(diff("old.geojson", "shifted.geojson", "--ignore", "height"))).toEqual(["moved 1"]);
     expect(diff("old.geojson", "shifted.geojson", "--ignore", "height", "--precision", "4").status).toBe(0);
   });
 
@@ -269,7 +269,7 @@ describe("fields and systems", () => {
     run("convert", "utm.gpkg", "degrees.csv", "--overwrite");
     for (const table of ["utm.csv", "degrees.csv"]) {
       const found = diff("utm.gpkg", table, ...(table === "utm.csv" ? ["--new-source-crs", "EPSG:25832"] : []));
-      expect([table, found.status, told(found)]).toEqual([table, 0, []]);
+      expect([table, found.status, changesOf(found)]).toEqual([table, 0, []]);
     }
     expect(diff("utm.gpkg", "degrees.csv").notices).toContainEqual(expect.objectContaining({ code: "crs-assumed" }));
   });
@@ -291,7 +291,7 @@ describe("formats", () => {
     },
   }));
 
-  test("a conversion has no differences, whatever the format", () => {
+  test("a conversion to any format has no differences", () => {
     write("mixed.geojson", mixed);
     expect(
       run("convert", "mixed.geojson", "mixed.gpkg", "--overwrite", "--cast", "day=date,moment=datetime").status,
@@ -299,7 +299,7 @@ describe("formats", () => {
     for (const name of ["copy.csv", "copy.geojsonl", "copy.geojson", "copy.kml", "copy.parquet", "copy.gpkg"]) {
       expect(run("convert", "mixed.gpkg", name, "--overwrite").status).toBe(0);
       const found = diff("mixed.gpkg", name);
-      expect([name, found.status, found.layers[0]!.fields, told(found)]).toEqual([name, 0, [], []]);
+      expect([name, found.status, found.layers[0]!.fields, changesOf(found)]).toEqual([name, 0, [], []]);
       expect([name, diff(name, "mixed.gpkg").status]).toEqual([name, 0]);
     }
   });
@@ -307,7 +307,7 @@ describe("formats", () => {
   test("a Shapefile does not differ in what a .dbf cannot hold", () => {
     expect(run("convert", "mixed.gpkg", "mixed.shp", "--overwrite").status).toBe(0);
     const found = diff("mixed.gpkg", "mixed.shp");
-    expect([found.status, found.layers[0]!.fields, told(found)]).toEqual([0, [], []]);
+    expect([found.status, found.layers[0]!.fields, changesOf(found)]).toEqual([0, [], []]);
     // The ids of the GeoPackage became a field.
     expect(found.notices).toContainEqual(expect.objectContaining({ code: "id-as-field", field: "id" }));
   });
@@ -358,15 +358,15 @@ describe("layers", () => {
       ...Array(4).fill("roads removed"),
     ]);
     const chosen = diff("layers-a.gpkg", "layers-b.gpkg", "--old-layer", "roads", "--new-layer", "parks");
-    expect(told(chosen)).toEqual(["removed 1"]);
+    expect(changesOf(chosen)).toEqual(["removed 1"]);
     const text = run("diff", "layers-a.gpkg", "layers-b.gpkg").stderr;
     expect(text).toContain("layer roads: only in layers-a.gpkg\n");
   });
 
   test("--where limits both sides, --old-where and --new-where one", () => {
-    expect(told(diff("old.geojson", "new.geojson", "--where", "ref = 2"))).toEqual(["changed 2"]);
+    expect(changesOf(diff("old.geojson", "new.geojson", "--where", "ref = 2"))).toEqual(["changed 2"]);
     expect(
-      told(diff("old.geojson", "new.geojson", "--old-where", "ref = 2", "--new-where", "ref > 3", "--key", "ref")),
+      changesOf(diff("old.geojson", "new.geojson", "--old-where", "ref = 2", "--new-where", "ref > 3", "--key", "ref")),
     ).toEqual(["added 4", "added 5", "removed 2"]);
   });
 });

@@ -73,7 +73,7 @@ export class ResumableDownload {
       const found = saved as unknown as SavedDownload;
       return (await stat(this.path)).size >= found.spool.size ? found : null;
     } catch {
-      // Without a usable state, the download begins anew.
+      // Without a usable state, the download starts again.
       return null;
     }
   }

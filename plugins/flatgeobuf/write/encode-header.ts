@@ -94,7 +94,7 @@ function columnTable({ name, type }: Field, metadata: LayerMetadata | undefined)
 }
 
 async function crsTable(crs: Crs, context: WriteContext): Promise<FlatTable> {
-  // Coordinates are x and y whatever the axis order of the reference system, so that these two are the same.
+  // Coordinates are x and y for any axis order of the reference system, so that these two are the same.
   const isWgs84 = crs.id === "OGC:CRS84" || crs.id === context.crs.wgs84.id;
   const [, org, code] = /^([A-Z]+):(.+)$/.exec(isWgs84 ? "EPSG:4326" : (crs.id ?? "")) ?? [];
   const number = code !== undefined && /^\d{1,9}$/.test(code) ? Number(code) : 0;

@@ -1,5 +1,5 @@
 /**
- * The canonical form of a value: equal bytes for equal meaning, whatever format the value comes from. 1 equals 1.0, and a
+ * The canonical form of a value: equal bytes for equal meaning, from any format. 1 equals 1.0, and a
  * moment equals the same moment in another notation.
  */
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";

@@ -181,7 +181,7 @@ describe("a remote file", () => {
     expect(requests).toBeGreaterThan(1);
   });
 
-  it("of another format is downloaded, whatever its name", async () => {
+  it("of another format is downloaded, even with the name of this one", async () => {
     content = Buffer.from(
       '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}]}',
     );

@@ -250,7 +250,7 @@ describe("a file", () => {
   const features = Array.from({ length: 30_000 }, (_, n) => ({ n, text: `feature ${n} {[" \\ ]}` }));
   const big = pointSet([field("n", "Integer"), field("text", "String")], features);
 
-  it("is read in parts that give the same as the whole, whatever the order of its members", async () => {
+  it("is read in parts that give the same as the whole, in any order of its members", async () => {
     const { features: list, ...members } = big;
     const path = writeFeatureSet(scratch, { features: list, ...members }, "big.json");
     const whole = await readSet(path);
@@ -331,7 +331,7 @@ describe("identification", () => {
     return (await registry.identify(FileSource.at(writeFeatureSet(scratch, content, name)))).id;
   };
 
-  it("tells feature sets from GeoJSON by their content", async () => {
+  it("distinguishes feature sets from GeoJSON by their content", async () => {
     expect(await identify(pointSet([field("n", "Integer")], [{ n: 1 }]))).toBe("esrijson");
     expect(await identify({ features: [{ attributes: { a: 1 }, geometry: { x: 1, y: 2 } }] })).toBe("esrijson");
     expect(await identify({ displayFieldName: "a", features: [] })).toBe("esrijson");

@@ -1,4 +1,4 @@
-/** Layers of a Koop server: all features arrive, in order, once each, whatever a proxy between does; or none. */
+/** Layers of a Koop server: all features arrive, in order, once each, through a faulty proxy; or none. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -327,13 +327,13 @@ describe("an interrupted download", () => {
     expect(readdirSync(kept)).toEqual([]);
   }, 60_000);
 
-  it("begins anew if the layer was edited since", async () => {
+  it("starts again if the layer was edited since", async () => {
     const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 2000));
     expect(asked).toEqual([0, 1000, 2000, 3000, 4000]);
     expect(ids(found)).toEqual(from1To(5000));
   }, 60_000);
 
-  it("begins anew if the service does not say when it was edited", async () => {
+  it("starts again if the service does not say when it was edited", async () => {
     const plain = (pages: number) => {
       const change = breaking(pages, 0);
       return (asked: ArcgisRequest, answer: Record<string, unknown>) =>

@@ -197,7 +197,7 @@ describe("errors of a service", () => {
     [{ body: "<html>login</html>" }, "input-unavailable", "web page"],
     [{ body: "[]" }, "feature-service-refused", "not an object"],
     [{ services: [] }, "feature-service-refused", "lists no layers"],
-  ])("such as %j are told with advice", async (answer, code, text) => {
+  ])("such as %j are reported with advice", async (answer, code, text) => {
     const { service } = await serve(() => answer);
     await expect(convertLayer(service)).rejects.toMatchObject({ code, message: expect.stringContaining(text) });
   });
@@ -262,7 +262,7 @@ describe("tokens", () => {
     expect(server.requests.every(({ method }) => method === "POST")).toBe(true);
   });
 
-  it("that are refused are told without repeating them", async () => {
+  it("that are refused are reported without repeating them", async () => {
     process.env.GEOFERRY_ARCGIS_TOKEN = "s3cret-token";
     const { service } = await serve(() => ({ error: { code: 498, message: "Invalid token s3cret-token" } }));
     await expect(convertLayer(`${service}/3`)).rejects.toMatchObject({
@@ -324,7 +324,7 @@ describe("attachments", () => {
   const withFiles = (asked: ArcgisRequest) =>
     asked.path.includes("/attachments/") ? { body: "12345" } : answerSafety(asked);
 
-  it("are counted and told", async () => {
+  it("are counted and reported", async () => {
     const { service } = await serve(withFiles);
     const { report } = await convertLayer(`${service}/3`);
     expect(report.losses.find(({ code }) => code === "attachments-left-out")).toMatchObject({
