@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { hasProgram, main, root, samples } from "../support/command.js";
 
@@ -25,69 +24,6 @@ beforeAll(() => {
   chmodSync(join(programs, "geoferry"), 0o755);
 });
 afterAll(() => scratch.remove());
-
-describe("the action for GitHub", () => {
-  interface Step {
-    readonly uses?: string;
-    readonly run?: string;
-    readonly shell?: string;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly with?: Readonly<Record<string, string>>;
-  }
-  const action = parse(readFileSync(join(integrations, "github-action/action.yml"), "utf8")) as {
-    inputs: Record<string, { default?: string; required?: boolean }>;
-    runs: { using: string; steps: Step[] };
-  };
-
-  const run = (commands: string) =>
-    spawnSync("bash", [join(integrations, "github-action/run.sh")], {
-      cwd: work,
-      env: { ...env, COMMANDS: commands, GITHUB_OUTPUT: scratch.path("github-output") },
-      encoding: "utf8",
-    });
-
-  test("the GitHub action is composite, and each of its steps has a shell", () => {
-    expect(action.runs.using).toBe("composite");
-    for (const step of action.runs.steps) if (step.run) expect(step.shell).toBe("bash");
-  });
-
-  test("the GitHub action runs each command, and outputs a file of their records", () => {
-    const { status, stdout } = run(
-      "check samples/parks.geojson\n\n# a remark\nconvert samples/parks.geojson 'the parks.gpkg' --where \"area_km2 > 5000\"\n",
-    );
-    expect(status).toBe(0);
-    expect(stdout).toContain("::group::geoferry check samples/parks.geojson");
-    const [, report] = /^report=(.+)$/m.exec(readFileSync(scratch.path("github-output"), "utf8"))!;
-    const records = readFileSync(report!, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(records.at(-1)).toMatchObject({ type: "summary", output: "the parks.gpkg" });
-  });
-
-  test("the GitHub action runs all commands and ends with the first status that is not 0", () => {
-    const { status, stdout } = run(
-      "check samples/flawed/places.geojson\ncheck samples/absent.geojson\ninfo samples/parks.geojson",
-    );
-    expect(status).toBe(5);
-    expect(stdout).toContain("::error::geoferry check samples/flawed/places.geojson ended with status 5");
-    expect(stdout).toContain("::error::geoferry check samples/absent.geojson ended with status 3");
-  });
-
-  test("the sample workflow uses existing inputs of the GitHub action", () => {
-    const workflow = parse(readFileSync(join(integrations, "github-action/pull-request.yaml"), "utf8")) as {
-      jobs: Record<string, { steps: Step[] }>;
-    };
-    const uses = Object.values(workflow.jobs).flatMap(({ steps }) =>
-      steps.filter(({ uses }) => uses?.startsWith("./")),
-    );
-    expect(uses.length).toBe(2);
-    for (const step of uses) {
-      expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(step.with!)));
-      expect(parse(readFileSync(join(root, step.uses!, "action.yml"), "utf8"))).toEqual(action);
-    }
-  });
-});
 
 const canPreCommit = hasProgram("pre-commit");
 if (!canPreCommit) console.warn("NOT TESTED: the hook for pre-commit, which is not installed");

@@ -7,7 +7,7 @@ import { resolveGdalProcess } from "../process/process-path.js";
 import type { DriverCatalog, DriverInfo } from "../process/protocol.js";
 
 export const installHint = (): string =>
-  `it needs GDAL: run "${installCommand("gdal-async")}"; to use the GDAL of this machine, install its headers first (Debian: libgdal-dev) and set npm_config_shared_gdal=true`;
+  `it needs GDAL: run "${installCommand("gdal-async")}"; to use the GDAL of this machine, install its headers and a compiler first (Debian: libgdal-dev, g++, make, python3) and set npm_config_shared_gdal=true`;
 
 const timeoutMs = 60_000;
 

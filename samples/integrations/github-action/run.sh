@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # Runs each line of $COMMANDS as a geoferry command. All run; the first status that is not 0 becomes that of the step.
 set -uo pipefail
-report=${RUNNER_TEMP:-/tmp}/geoferry-report.jsonl
-: > "$report"
+report=$(mktemp "${RUNNER_TEMP:-/tmp}/geoferry-report-XXXXXX")
+records=$(mktemp)
 first=0
 while IFS= read -r line; do
   [[ $line =~ ^[[:space:]]*(#|$) ]] && continue
   echo "::group::geoferry $line"
-  # The line is split as a shell splits it: quotes hold, patterns are expanded by geoferry.
-  eval "set -f; arguments=($line); set +f"
-  geoferry "${arguments[@]}" --json >> "$report"
-  status=$?
+  # Quotes hold words together, and geoferry expands patterns. Nothing else of a shell is interpreted: a line may
+  # contain names from a pull request.
+  status=2
+  : > "$records"
+  if words=$(xargs printf '%s\n' <<< "$line"); then
+    mapfile -t arguments <<< "$words"
+    geoferry "${arguments[@]}" --json > "$records"
+    status=$?
+    cat "$records" >> "$report"
+  fi
   echo "::endgroup::"
   if [ "$status" -ne 0 ]; then
-    echo "::error::geoferry $line ended with status $status"
+    node "${BASH_SOURCE%/*}/annotate.mjs" "$records"
+    echo "::error::geoferry ${line//%/%25} ended with status $status"
     [ "$first" -eq 0 ] && first=$status
   fi
 done <<< "$COMMANDS"
+rm -f "$records"
 [ -n "${GITHUB_OUTPUT:-}" ] && echo "report=$report" >> "$GITHUB_OUTPUT"
 exit "$first"
