@@ -236,7 +236,8 @@ export const errorDefinitions = {
   /** `install`: the command that installs the package. */
   "sqlite-unavailable": defineError<{ install: string }>(
     "unsupported",
-    (e) => `SQLite is not available here: use Node.js 22.16 or later, which includes it, or run "${e.install}", which compiles if there is no binary for this system (with Python, make and g++)`,
+    (e) =>
+      `SQLite is not available here: use Node.js 22.16 or later, which includes it, or run "${e.install}", which compiles if there is no binary for this system (with Python, make and g++)`,
   ),
   unsupported: defineError<SourcePlaceDetails>(
     "unsupported",
