@@ -1,4 +1,6 @@
 /** The library: what the command line does, for programs. */
+import "./plug-and-play.js";
+
 import { builtins } from "../plugins/index.js";
 import type { CompareReport } from "./compare/compare.js";
 import type { CompareRequest } from "./compare/request.js";

@@ -74,6 +74,7 @@ const left = [
   "src/escape-control-characters.ts",
   "src/network-settings.ts",
   "src/install-command.ts",
+  "src/plug-and-play.ts",
   "src/sqlite",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
@@ -87,6 +88,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/escape-control-characters.ts": [],
   "src/network-settings.ts": [],
   "src/install-command.ts": [],
+  "src/plug-and-play.ts": [],
   "src/sqlite": ["src/install-command.ts", "src/errors.ts"],
   "src/tracing": ["src/version.ts"],
   "src/errors": ["src/format-count.ts", "src/nearest-name.ts"],

@@ -40,6 +40,11 @@ describe("the command that installs a missing package", () => {
       "/srv/ada/.local/share/pnpm/global/5/.pnpm/geoferry@0.1.0/node_modules/geoferry/dist/x.js",
       "pnpm add -g --allow-build=gdal-async gdal-async",
     ],
+    [
+      "a project of Yarn's Plug'n'Play",
+      "/srv/ada/work/.yarn/__virtual__/geoferry-virtual-f2/2/.yarn/berry/cache/geoferry-npm-0.1.0.zip/node_modules/geoferry/dist/x.js",
+      "yarn add gdal-async",
+    ],
     ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g --trust gdal-async"],
   ])("the command for a missing package suits %s", (_case, path, command) => {
     expect(installCommand("gdal-async", path)).toBe(command);
@@ -56,6 +61,31 @@ describe("the command that installs a missing package", () => {
     ["bun", ["package.json", "bun.lock"], "bun add --trust gdal-async"],
   ])("the command for a missing package suits a project of %s", (name, files, command) => {
     expect(installCommand("gdal-async", project(name, ...files))).toBe(command);
+  });
+
+  // The paths of pnpm 10, 11 and 12, with a PNPM_HOME of any name.
+  const store = "/srv/ada/tools/store/v11/links/@/geoferry/0.1.0/0c53/node_modules/geoferry/dist/x.js";
+  test.each([
+    [
+      "pnpm 10, globally",
+      "/srv/ada/tools/global/5/.pnpm/geoferry@0.1.0/node_modules/geoferry/dist/x.js",
+      "/srv/ada/tools/global/5/node_modules/geoferry/dist/src/cli/main.js",
+      "pnpm add -g --allow-build=gdal-async gdal-async",
+    ],
+    [
+      "pnpm 11, globally",
+      store,
+      "/srv/ada/tools/global/v11/b1bd/node_modules/geoferry/dist/src/cli/main.js",
+      "pnpm add -g --allow-build=gdal-async geoferry,gdal-async",
+    ],
+    [
+      "a project of pnpm 11 with a store that projects share",
+      store,
+      "/srv/ada/work/node_modules/geoferry/dist/src/cli/main.js",
+      "pnpm add --allow-build=gdal-async gdal-async",
+    ],
+  ])("the command for a missing package suits %s", (_case, path, program, command) => {
+    expect(installCommand("gdal-async", path, program)).toBe(command);
   });
 
   test("the command for a missing package suits a project of pnpm, which links packages", () => {

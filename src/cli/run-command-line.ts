@@ -1,4 +1,6 @@
 /** Parses the command line, runs the command, reports errors, and returns the exit status. */
+import "../plug-and-play.js";
+
 import { asGeoferryError, createError } from "../errors.js";
 import { describeSystemError } from "../io/input/source.js";
 import { setNetworkSettings } from "../network-settings.js";

@@ -1,4 +1,6 @@
 /** Entry point of a worker process: runs one job at a time for its worker, and exits when the worker does. */
+import "../plug-and-play.js";
+
 import { createError } from "../errors.js";
 import { ownMarkPrefix } from "../io/output/abandoned-files.js";
 import type { FromWorkerProcess, ToWorkerProcess } from "../jobs/queue/worker/process-messages.js";

@@ -4,8 +4,9 @@
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { root, samples } from "../support/command.js";
@@ -107,7 +108,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     if (version === 20) {
       expect(status).toBe(4);
       expect(stderr).toContain(
-        'run "npm install -g --allow-scripts=better-sqlite3 better-sqlite3", or use Node.js 22.16 or later',
+        'use Node.js 22.16 or later, which includes it, or run "npm install -g --allow-scripts=better-sqlite3 better-sqlite3"',
       );
       return;
     }
@@ -153,5 +154,56 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
       service.kill();
       await once(service, "exit");
     }
+  });
+});
+
+describe("installed into a project by another package manager", { timeout: 120_000 }, () => {
+  /** A package manager of the registry: the path of its program. */
+  function packageManager(name: string, program: string): string {
+    const folder = scratch.path(`manager-${name.replace(/\W/g, "-")}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), "{}");
+    execFileSync("npm", ["install", "--ignore-scripts", `manager@npm:${name}`], { cwd: folder, stdio: "pipe" });
+    return join(folder, "node_modules/manager", program);
+  }
+
+  test.each([
+    ["pnpm@10", "bin/pnpm.cjs", {}, (path: string) => ["add", path], ["exec"]],
+    ["yarn@1", "bin/yarn.js", {}, (path: string) => ["add", path], ["--silent"]],
+    // Plug'n'Play: the package stays in an archive, and Yarn replaces the file system of Node.js.
+    ["@yarnpkg/cli-dist@4", "bin/yarn.js", { "yarn.lock": "" }, (path: string) => ["add", `geoferry@file:${path}`], []],
+  ])("%s: the package converts from and to a text format and SQLite", async (name, program, files, add, run) => {
+    const node = await nodeVersion(24);
+    if (!node) return;
+    const manager = packageManager(name, program);
+    const folder = scratch.path(`project-${name.replace(/\W/g, "-")}`);
+    mkdirSync(folder);
+    for (const [path, text] of Object.entries({ "package.json": "{}", ...files }))
+      writeFileSync(join(folder, path), text);
+    const env = {
+      ...process.env,
+      HOME: scratch.path("home"),
+      PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+      YARN_GLOBAL_FOLDER: scratch.path("yarn"),
+      YARN_ENABLE_IMMUTABLE_INSTALLS: "false",
+      npm_config_userconfig: join(homedir(), ".npmrc"),
+    };
+    execFileSync(node, [manager, ...add(tarball)], { cwd: folder, env, stdio: "pipe" });
+    const geoferry = (...args: string[]) =>
+      spawnSync(node, [manager, ...run, "geoferry", ...args], { cwd: folder, env, encoding: "utf8" });
+    for (const [from, to] of [
+      [`${samples}/capitals.geojson`, "capitals.csv"],
+      ["capitals.csv", "capitals.gpkg"],
+      ["capitals.gpkg", "back.geojson"],
+    ] as const) {
+      const { status, stdout, stderr } = geoferry("convert", from, to, "--quiet");
+      expect(status, stdout + stderr).toBe(0);
+    }
+    expect(JSON.parse(readFileSync(join(folder, "back.geojson"), "utf8")).features).toHaveLength(195);
+    // The message names the command of this package manager.
+    const { stdout, stderr } = geoferry("convert", "back.geojson", "back.gml");
+    expect(stdout + stderr).toContain(
+      name.startsWith("pnpm") ? 'run "pnpm add --allow-build=gdal-async gdal-async"' : 'run "yarn add gdal-async"',
+    );
   });
 });

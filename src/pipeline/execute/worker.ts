@@ -1,4 +1,6 @@
 /** The entry point of a worker thread: opens tasks by number, processes pieces and sends the results back. */
+import "../../plug-and-play.js";
+
 import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../../errors.js";
 import { transferableBuffers } from "../../model/batch.js";
