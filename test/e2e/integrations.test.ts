@@ -112,7 +112,7 @@ describe.skipIf(!hasQgis)("the Processing provider for QGIS", { timeout: 240_000
   const program = `
 import json, sys
 sys.path[:0] = [sys.argv[1], "/usr/share/qgis/python/plugins"]
-from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
+from qgis.core import QgsApplication, QgsCoordinateReferenceSystem, QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
 app = QgsApplication([], False)
 app.initQgis()
 from geoferry_provider.plugin import GeoferryPlugin
@@ -127,9 +127,12 @@ def run(name, parameters):
         results, ok = str(error), False
     return {"results": results, "ok": ok, "log": feedback.textLog()}
 folder = sys.argv[2]
+# A system without a code: UTM with a central meridian of 10 degrees.
+custom = QgsCoordinateReferenceSystem.fromProj("+proj=tmerc +lat_0=0 +lon_0=10 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m")
 done = {
     "convert": run("convert", {"INPUT": folder + "/samples/mixed.geojson", "TARGET_CRS": "EPSG:3857", "OUTPUT": folder + "/qgis.shp"}),
     "filter": run("convert", {"INPUT": folder + "/samples/parks.geojson", "WHERE": "area_km2 > 5000", "OUTPUT": folder + "/qgis.gpkg"}),
+    "custom": run("convert", {"INPUT": folder + "/samples/parks.geojson", "TARGET_CRS": custom, "OUTPUT": folder + "/qgis.parquet"}),
     "check": run("check", {"INPUT": folder + "/samples/flawed/places.geojson"}),
     "missing": run("convert", {"INPUT": folder + "/absent.csv", "OUTPUT": folder + "/absent.gpkg"}),
 }
@@ -148,13 +151,16 @@ os._exit(0)
       encoding: "utf8",
     });
     expect(status, stderr).toBe(0);
-    const { convert, filter, check, missing, layer } = JSON.parse(stdout.trim().split("\n").at(-1)!);
+    const { convert, filter, custom, check, missing, layer } = JSON.parse(stdout.trim().split("\n").at(-1)!);
     expect(convert).toMatchObject({ ok: true, results: { WRITTEN: 8, REJECTED: 1, LOSSES: 5 } });
     expect(convert.log).toContain("lost: field-renamed first_ascent");
     // The parks by their area, counted by hand in samples/parks.geojson.
     const { features } = JSON.parse(readFileSync(join(samples, "parks.geojson"), "utf8"));
     const large = features.filter(({ properties }: { properties: { area_km2: number } }) => properties.area_km2 > 5000);
     expect(filter).toMatchObject({ ok: true, results: { WRITTEN: large.length } });
+    // samples/mixed.geojson has a point at a pole, outside of the area of use of EPSG:3857.
+    expect(convert.log).toContain("EPSG:4326 to EPSG:3857: conversion on the same datum, of unknown accuracy");
+    expect(custom, JSON.stringify(custom)).toMatchObject({ ok: true, results: { WRITTEN: 27 } });
     expect(check).toMatchObject({ ok: true, results: { PROBLEMS: 5 } });
     expect(missing.ok).toBe(false);
     expect(JSON.stringify(missing)).toContain("there is no such file or folder");

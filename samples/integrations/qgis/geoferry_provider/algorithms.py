@@ -1,4 +1,5 @@
 from qgis.core import (
+    QgsCoordinateReferenceSystem,
     QgsProcessingAlgorithm,
     QgsProcessingOutputNumber,
     QgsProcessingParameterCrs,
@@ -9,7 +10,17 @@ from qgis.core import (
 
 from .command import run
 
-FORMATS = "GeoPackage (*.gpkg);;Shapefile (*.shp);;GeoJSON (*.geojson);;KML (*.kml);;KMZ (*.kmz);;GPX (*.gpx);;CSV (*.csv)"
+FORMATS = (
+    "GeoPackage (*.gpkg);;Shapefile (*.shp);;GeoJSON (*.geojson);;KML (*.kml);;KMZ (*.kmz);;GPX (*.gpx);;CSV (*.csv);;"
+    "GeoParquet (*.parquet);;FlatGeobuf (*.fgb)"
+)
+
+
+def crs_definition(crs):
+    """The code of a registry, or WKT for a system that only this profile of QGIS knows."""
+    code = crs.authid()
+    registered = ":" in code and not code.startswith("USER:")
+    return code if registered else crs.toWkt(QgsCoordinateReferenceSystem.WKT_PREFERRED)
 
 
 class GeoferryAlgorithm(QgsProcessingAlgorithm):
@@ -60,7 +71,7 @@ class ConvertAlgorithm(GeoferryAlgorithm):
         arguments = ["convert", self.parameterAsFile(parameters, self.INPUT, context), output, "--overwrite"]
         crs = self.parameterAsCrs(parameters, self.TARGET_CRS, context)
         if crs.isValid():
-            arguments += ["--target-crs", crs.authid()]
+            arguments += ["--target-crs", crs_definition(crs)]
         where = self.parameterAsString(parameters, self.WHERE, context)
         if where:
             arguments += ["--where", where]
@@ -71,7 +82,8 @@ class ConvertAlgorithm(GeoferryAlgorithm):
             feedback.pushWarning(f"lost: {loss['code']} {loss.get('field', '')} ({loss['count']} times): {loss['example']}")
         for record in records:
             if record["type"] == "operation":
-                feedback.pushInfo(f"{record['from']} to {record['to']}: {record['name']}, accurate to {record['accuracy']} m")
+                accuracy = "of unknown accuracy" if record["accuracy"] is None else f"accurate to {record['accuracy']} m"
+                feedback.pushInfo(f"{record['from']} to {record['to']}: {record['name']}, {accuracy}")
         (summary,) = (record for record in records if record["type"] == "summary")
         # Features that are kept have lost their geometry; both kinds are in the file.
         dropped = summary["rejected"] - summary["kept"]
