@@ -115,7 +115,8 @@ describe.skipIf(!canRun)("the container image", () => {
     const service = spawn(
       "buildah",
       ["--root", store, "--runroot", `${store}-run`, "run", container, "--", "geoferry", ...Config.Cmd],
-      { env, stdio: ["ignore", "ignore", "pipe"] },
+      // A process group of its own, so that it ends with all its processes.
+      { env, stdio: ["ignore", "ignore", "pipe"], detached: true },
     );
     try {
       for (let tries = 0; ; tries++) {
@@ -128,7 +129,7 @@ describe.skipIf(!canRun)("the container image", () => {
       const answer = await fetch("http://127.0.0.1:8080/healthz");
       expect(await answer.json()).toEqual({ status: "alive" });
     } finally {
-      spawnSync("pkill", ["-f", "geoferry serve --host 0.0.0.0"]);
+      process.kill(-service.pid!, "SIGTERM");
       await once(service, "exit");
     }
   }, 60_000);
