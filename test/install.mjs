@@ -3,7 +3,8 @@
  * is missing, and builds. The argument `demo` skips GDAL's driver, and SQLite's too where Node has its own: compiling
  * them takes minutes.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -15,11 +16,16 @@ const started = Date.now();
 
 const exists = (...path) => existsSync(join(root, "node_modules", ...path));
 
-function run(message, args, { required = true } = {}) {
-  const seconds = Math.round((Date.now() - started) / 1000);
-  console.error(`[${seconds} s] ${message}`);
+const say = (message) => console.error(`[${Math.round((Date.now() - started) / 1000)} s] ${message}`);
+
+/** Runs npm, which prints nothing for long where its output is no terminal. */
+async function run(message, args, { required = true } = {}) {
+  say(`${message} …`);
   const shell = process.platform === "win32";
-  const { status } = spawnSync("npm", args, { cwd: root, stdio: required ? "inherit" : "ignore", shell });
+  const child = spawn("npm", args, { cwd: root, stdio: required ? "inherit" : "ignore", shell });
+  const timer = setInterval(() => say(`${message.replace(/ \(.*/, "")}: still running`), 10_000);
+  const [status] = await once(child, "exit");
+  clearInterval(timer);
   if (status !== 0 && required) process.exit(status ?? 1);
 }
 
@@ -34,10 +40,10 @@ function hasNodeSqlite() {
 }
 
 if (!exists("typescript", "package.json") || !exists("rolldown", "package.json")) {
-  run("Installing packages (10 to 30 s) …", ["ci", "--ignore-scripts", "--loglevel=error"]);
+  await run("Installing packages (10 to 30 s)", ["ci", "--ignore-scripts", "--loglevel=error"]);
 }
 if (!exists("better-sqlite3", "build", "Release", "better_sqlite3.node") && !(forDemo && hasNodeSqlite())) {
-  run("Installing SQLite (seconds, or a minute where it must be compiled; Node 22.16 and later have their own) …", [
+  await run("Installing SQLite (seconds, or a minute where it must be compiled; Node 22.16 and later have their own)", [
     "rebuild",
     "better-sqlite3",
     "--loglevel=error",
@@ -45,8 +51,8 @@ if (!exists("better-sqlite3", "build", "Release", "better_sqlite3.node") && !(fo
 }
 const hasGdalHeaders = () => spawnSync("gdal-config", ["--version"]).status === 0;
 if (!forDemo && exists("gdal-async") && !exists("gdal-async", "lib", "binding") && hasGdalHeaders()) {
-  run("Compiling GDAL's driver (about two minutes) …", ["rebuild", "gdal-async", "--loglevel=error"], {
+  await run("Compiling GDAL's driver (about two minutes)", ["rebuild", "gdal-async", "--loglevel=error"], {
     required: false,
   });
 }
-run("Building …", ["run", "--silent", "build"]);
+await run("Building", ["run", "--silent", "build"]);
