@@ -13,8 +13,8 @@ afterAll(() => scratch.remove());
 const plugins = join(root, "samples/plugins");
 
 function npm(args: readonly string[], cwd: string): void {
-  const env = { ...process.env, NODE_OPTIONS: "" };
-  for (const name of Object.keys(env)) if (/^npm_/i.test(name)) delete env[name as keyof typeof env];
+  const env: NodeJS.ProcessEnv = { ...process.env, NODE_OPTIONS: "" };
+  for (const name of Object.keys(env)) if (/^npm_/i.test(name)) delete env[name];
   execFileSync("npm", args, { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
 }
 
