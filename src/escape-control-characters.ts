@@ -10,6 +10,10 @@ const unsafeCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 export const escapeControlCharacters = (text: string): string =>
   text.replace(unsafeCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** The same, but line ends are kept; only for texts whose line ends are ours. */
+export const escapeControlCharactersOfLines = (text: string): string =>
+  text.split("\n").map(escapeControlCharacters).join("\n");
+
 /** The same of every text in arrays and plain objects; other values are kept unchanged. */
 export function escapeControlCharactersDeep<T>(value: T): T {
   if (typeof value === "string") return escapeControlCharacters(value) as T;

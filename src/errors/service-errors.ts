@@ -7,6 +7,11 @@ export const serviceErrors = {
     "unavailable",
     (e) => `${e.store}: the store does not answer: ${e.reason}; try again later`,
   ),
+  "store-replaced": defineError<{ store: string }>(
+    "unavailable",
+    (e) =>
+      `${e.store}: the database file was replaced or deleted while the service was running, and nothing was written; stop the service, delete ${e.store}-wal and ${e.store}-shm, which belong to the old file, and start it again; to restore a backup without stopping, use sqlite3 ${e.store} ".restore BACKUP"`,
+  ),
   "store-full": defineError<{ store: string }>(
     "unavailable",
     (e) => `${e.store}: its disk is full, and nothing was written; free disk space, then try again`,

@@ -2,10 +2,13 @@
  * Names and values of inputs and services reach the terminal as text only: a control character in them could otherwise
  * move the cursor, retitle the window or imitate a line of geoferry (ECMA-48; Unicode UAX #9 for directions).
  */
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { afterAll, describe, expect, test } from "vitest";
-import { geoferry } from "../support/command.js";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { geoferry, root, startGeoferry } from "../support/command.js";
 import { TemporaryFolder } from "../support/read-layers.js";
+import { AnsweringServer } from "../support/servers/answering-server.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
@@ -64,5 +67,49 @@ describe("control characters of an input", () => {
     expectPlain(geoferry(["convert", `${hostile}.csv`, scratch.path("out.gpx")]));
     expectPlain(geoferry([hostile]));
     expectPlain(geoferry(["convert", csv, scratch.path("out.gpx"), `--${hostile}`]));
+  });
+});
+
+describe("control characters of a service", () => {
+  const map = "0190a0e0-0000-7000-8000-000000000002";
+  const listed = { id: hostile, name: hostile, private: false, owner: { name: hostile, email: hostile }, features: 1 };
+  const times = { revision: 1, created: hostile, updated: hostile };
+  const failed = { id: hostile, path: hostile, message: hostile };
+  let server: AnsweringServer;
+  beforeAll(async () => {
+    server = await AnsweringServer.start(({ method, path }) => {
+      if (path === "/token") return { token_type: "Bearer", expires_in: 3600, access_token: "gft_a" };
+      if (path === "/api/v1/maps") return { maps: [{ ...listed, ...times }] };
+      if (method === "GET") return { type: "FeatureCollection", features: [] };
+      return { success: [], failed: [failed] };
+    });
+  });
+  afterAll(() => server.close());
+
+  const places = scratch.path("places.geojson");
+  const point = { type: "Point", coordinates: [1, 2] };
+  writeFileSync(
+    places,
+    JSON.stringify({ type: "FeatureCollection", features: [feature({ ref: hostile.replace(/[\r\n]/g, "") }, point)] }),
+  );
+
+  test.each([
+    [["maps"], 0],
+    [["whoami"], 0],
+    [["push", places, "--map", map, "--remote-field", "ref", "--rejects", scratch.path("rejects.geojsonl")], 5],
+  ])("control characters of a service never reach the terminal: %s", async (argv, status) => {
+    const child = startGeoferry([...argv, ...(argv[0] === "push" ? ["--state", scratch.path("state")] : [])], root, {
+      GEOFERRY_URL: server.origin,
+      GEOFERRY_CLIENT_ID: "gfc_a",
+      GEOFERRY_CLIENT_SECRET: "gfs_a",
+    });
+    const [stdout, stderr, [exitStatus]] = await Promise.all([
+      text(child.stdout!),
+      text(child.stderr!),
+      once(child, "close"),
+    ]);
+    expect(exitStatus, stderr).toBe(status);
+    expect(`${stdout}${stderr}`).toContain("\\u001b]0;owned");
+    expectPlain({ stdout, stderr });
   });
 });

@@ -39,6 +39,17 @@ describe("a service with an unavailable database", () => {
   });
 });
 
+describe("a service whose disk is full", () => {
+  const app = buildApp({ store: failing(problem("disk-full", {})) });
+
+  test("says so at the token endpoint", async () => {
+    const answer = await app.inject({ method: "POST", url: "/token", ...form });
+    expect([answer.statusCode, answer.json().error]).toEqual([503, "temporarily_unavailable"]);
+    expect(answer.json().error_description).toContain("disk");
+    expect(answer.headers["retry-after"]).toBe("5");
+  });
+});
+
 describe("a service with an internal error", () => {
   const app = buildApp({ store: failing(new TypeError("secret of the inside")) });
 

@@ -1,4 +1,6 @@
 /** `geoferry whoami`: shows service and account after checking the credentials. */
+
+import { escapeControlCharacters } from "../../escape-control-characters.js";
 import type { ResolvedConnection } from "../../remote/connection/resolve-connection.js";
 import type { Command } from "../command.js";
 import { networkOptions } from "../options/network-options.js";
@@ -28,5 +30,6 @@ export const whoamiCommand: Command<ServiceArguments> = {
 
 function describe(url: string, { clientId, profile }: ResolvedConnection, account: string | null): string {
   const from = profile === null ? "from the environment" : `profile ${profile}`;
-  return `${url}  ${clientId}  (${from}${account === null ? "" : `, account ${account}`})`;
+  const named = account === null ? "" : `, account ${account}`;
+  return escapeControlCharacters(`${url}  ${clientId}  (${from}${named})`);
 }

@@ -1,4 +1,5 @@
 /** Reports syncs: text on stderr, or with `--json` records on stdout. */
+import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount, groupDigits } from "../../format-count.js";
 import type { ApplyReport, WithheldReason } from "../../sync/apply/apply-context.js";
 import { listBackups } from "../../sync/journal/list-backups.js";
@@ -159,5 +160,5 @@ const record = (value: object): void => {
 };
 
 const say = (sentence: string): void => {
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${escapeControlCharacters(sentence)}\n`);
 };

@@ -41,13 +41,17 @@ export const tooManyAttemptsError = (seconds: number): OAuthError =>
     "retry-after": String(seconds),
   });
 
+/** Descriptions of problems of the store by their code. A new token is stored, which a full disk prevents. */
+const storeFailures: Readonly<Record<string, string>> = {
+  "store-unavailable": "The service cannot reach its database; try again later.",
+  "disk-full": "The disk of the service's database is full, so no token can be issued; the operator must free space.",
+};
+
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error as Partial<FastifyError>;
-  if (code === "store-unavailable") {
-    return new OAuthError(503, "temporarily_unavailable", "The service cannot reach its database; try again later.", {
-      "retry-after": "5",
-    });
+  if (code !== undefined && Object.hasOwn(storeFailures, code)) {
+    return new OAuthError(503, "temporarily_unavailable", storeFailures[code]!, { "retry-after": "5" });
   }
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return invalidRequestError("The body must be application/x-www-form-urlencoded.");

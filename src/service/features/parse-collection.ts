@@ -16,6 +16,7 @@ import {
   type JsonLimits,
 } from "../json/json-limits.js";
 import { stringEnd, valueEnd } from "../json/object-members.js";
+import { parseInTurn } from "../limits/blocking-work.js";
 import { TimeSlice } from "../limits/time-slice.js";
 import { validateFeature } from "./validate-feature.js";
 
@@ -30,7 +31,7 @@ export class ValidFeature {
 
 /** An invalid or incomplete feature, or a value that is not a feature, as JSON text. */
 export class UnparsedFeature {
-  constructor(private readonly text: string) {}
+  constructor(readonly text: string) {}
 
   parse(): unknown {
     return JSON.parse(this.text);
@@ -52,7 +53,7 @@ export async function parseCollection(text: string, limits: JsonLimits): Promise
   const collection = await new CollectionParser(text, limits).read();
   if (collection) return collection;
   enforceJsonLimits(text, limits);
-  return JSON.parse(text);
+  return parseInTurn(text, () => JSON.parse(text));
 }
 
 /** Nesting of a MultiPolygon. */
@@ -61,6 +62,8 @@ const maxGeometryDepth = 5;
 const geometryPrefix = '{"type":"Feature","geometry":';
 const propertiesPrefix = ',"properties":';
 const idPrefix = ',"id":';
+
+type ParsedFeature = ValidFeature | UnparsedFeature | undefined;
 
 const surplusFeature = new UnparsedFeature("null");
 
@@ -112,7 +115,8 @@ class CollectionParser {
     if (this.accept(closeBracket)) return features;
     do {
       this.skipBlanks();
-      const feature = features.length < maxFeaturesPerRequest ? this.feature() : this.skipSurplusFeature();
+      const found = features.length < maxFeaturesPerRequest ? this.feature() : this.skipSurplusFeature();
+      const feature = found instanceof Promise ? await found : found;
       if (feature === undefined) return undefined;
       features.push(feature);
       if (this.timeSlice.isOverAfter(features.length)) await this.timeSlice.yield();
@@ -128,7 +132,7 @@ class CollectionParser {
   }
 
   /** Returns undefined if the text is not JSON. */
-  private feature(): ValidFeature | UnparsedFeature | undefined {
+  private feature(): ParsedFeature | Promise<ParsedFeature> {
     const start = this.at;
     let canonical = this.parseCommonFeature();
     if (!canonical) {
@@ -142,8 +146,10 @@ class CollectionParser {
     this.at = start;
     const text = this.textOfValue();
     this.checkMemberCount(text);
-    const feature = this.parsed(text);
-    return feature === undefined ? undefined : (normalizeFeature(feature) ?? new UnparsedFeature(text));
+    return parseInTurn(text, () => {
+      const feature = this.parsed(text);
+      return feature === undefined ? undefined : (normalizeFeature(feature) ?? new UnparsedFeature(text));
+    });
   }
 
   private checkMemberCount(feature: string): void {

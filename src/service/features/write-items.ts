@@ -4,6 +4,7 @@ import { digestRemoteKey, isRemoteKey } from "../identifiers/remote-key.js";
 import { isUuid } from "../identifiers/uuid.js";
 import { memberPath } from "../json/member-path.js";
 import { readMember } from "../json/object-members.js";
+import { parseInTurn } from "../limits/blocking-work.js";
 import { TimeSlice } from "../limits/time-slice.js";
 import type { FeatureFailure, WriteItem, WriteKind } from "../store/contract.js";
 import { UnparsedFeature, ValidFeature } from "./parse-collection.js";
@@ -44,11 +45,14 @@ export async function toWriteItems(
   const items: WriteItem[] = [];
   const timeSlice = new TimeSlice();
   for (const [index, sent] of features.entries()) {
-    const feature = sent instanceof UnparsedFeature ? sent.parse() : sent;
-    const { id, key, failure: unusable } = identifyFeature(feature, kind, remoteField);
-    if (unusable) withoutId.push(index);
-    const { geometry, properties, failure } = contentCheckers[kind](feature);
-    items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
+    const toItem = (feature: unknown): WriteItem => {
+      const { id, key, failure: unusable } = identifyFeature(feature, kind, remoteField);
+      if (unusable) withoutId.push(index);
+      const { geometry, properties, failure } = contentCheckers[kind](feature);
+      return { index, id, key, geometry, properties, failure: unusable ?? failure };
+    };
+    const item = sent instanceof UnparsedFeature ? parseInTurn(sent.text, () => toItem(sent.parse())) : toItem(sent);
+    items.push(item instanceof Promise ? await item : item);
     if (timeSlice.isOverAfter(index)) await timeSlice.yield();
   }
   return { items, withoutId };

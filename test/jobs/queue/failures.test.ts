@@ -198,6 +198,31 @@ describe.runIf(hasRedis)("failures in distributed runs", { timeout: 600_000 }, (
     }
   });
 
+  test("a run removes jobs of an earlier run of which Redis has lost a part", async () => {
+    const names = ["a", "b", "c"];
+    for (const folder of ["in", "out"]) mkdirSync(at(folder));
+    for (const name of names) put(`in/${name}.csv`, "name,lon,lat\nx,1,50\n");
+    put("job.yaml", "name: q\nsteps:\n  - {name: a, source: in/*.csv, target: out/, to: geojson}\n");
+    const client = fleet.redis.client();
+    const enqueued = () => client.keys(`${fleet.prefix}:work-*:${"[0-9a-f]".repeat(16)}.*`);
+    try {
+      await runThere("job.yaml", [], {
+        watch: (child) => void waitUntil(async () => (await enqueued()).length === 3).then(() => child.kill("SIGKILL")),
+      });
+      const [first, second] = await enqueued();
+      await client.hdel(first!, "data");
+      await client.del(second!);
+      await fleet.worker("w");
+      const ran = runThere("job.yaml");
+      const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
+      expect(ended?.status).toBe(0);
+      expect(Object.keys(bytes("out")).sort()).toEqual(names.map((name) => `${name}.geojson`));
+      expect(await fleet.left()).toEqual([]);
+    } finally {
+      client.disconnect();
+    }
+  });
+
   test("a worker shuts down on SIGTERM when Redis is stopped", async () => {
     const redis = await RedisServer.start();
     const flags = ["--queue", redis.url, "--shutdown-timeout", "1", "--concurrency", "1", "--json"];

@@ -396,8 +396,9 @@ export class JobDispatcher implements AsyncDisposable {
   }
 }
 
+/** @param job a finished one; if it succeeded, it still has the reason of an earlier attempt that failed */
 export function readOutcome(job: DispatchedJob, what: string): JobOutcome {
-  if (job.failedReason)
-    return { failure: readFailure(job.failedReason, what), attempts: Math.max(1, job.attemptsMade) };
-  return { returnValue: job.returnvalue };
+  if (job.returnvalue) return { returnValue: job.returnvalue };
+  const reason = job.failedReason ?? "Redis has lost its result";
+  return { failure: readFailure(reason, what), attempts: Math.max(1, job.attemptsMade) };
 }

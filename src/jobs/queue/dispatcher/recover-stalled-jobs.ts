@@ -29,11 +29,12 @@ export async function recoverStalledJobs(distributedRun: DistributedRun): Promis
       if (!isReported) options.onNotice("an earlier run of this job left jobs in the queue; removing them");
       isReported = true;
       const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
-      const runs = new Set(jobs.map(({ data }) => data.runId));
+      const runs = new Set(jobs.filter(hasPayload).map(({ data }) => data.runId));
       for (const runId of runs) await dispatcher.publishCancellation({ runId, step: null });
-      // A live worker releases a cancelled job; its outcome is final when no worker holds it.
-      for (const { id } of jobs)
-        await dispatcher.removeUnlessActive({ queue: name, id: id! }, (job) => {
+      // A live worker releases a cancelled job; its outcome is final when no worker holds it. Ids without a job, which
+      // Redis has evicted, are removed as well.
+      for (const id of ids)
+        await dispatcher.removeUnlessActive({ queue: name, id }, (job) => {
           if (isReadable(name)) saveFinishedOutput(distributedRun, job);
         });
       if (signal.aborted) throw createError("interrupted", {});
@@ -54,8 +55,13 @@ async function queuesOf({ options: { job }, settings, dispatcher }: DistributedR
   return [...others, ...own];
 }
 
+/** Redis may have evicted the payload, unless its maxmemory-policy is noeviction. */
+const hasPayload = ({ data }: DispatchedJob): boolean =>
+  (data as Partial<DispatchedJob["data"]> | undefined)?.work !== undefined;
+
 /** Records the output of a queue job that no run waits for, so that the next run may replace it. */
 export function saveFinishedOutput({ options }: DistributedRun, job: DispatchedJob): void {
+  if (!hasPayload(job)) return;
   const { work, step } = job.data;
   if (work.kind === "conversion") {
     const found = options.job.steps.find(({ name }) => name === step);

@@ -15,6 +15,7 @@ interface PendingCall {
 /** Problems by error code of the store. The original error is kept as the cause, for the log. */
 const problemCodes: Readonly<Record<string, "store-unavailable" | "disk-full">> = {
   "store-unavailable": "store-unavailable",
+  "store-replaced": "store-unavailable",
   "store-full": "disk-full",
 };
 

@@ -12,6 +12,7 @@ import { accountReadMethods, accountWriteMethods } from "./accounts.js";
 import { BatchSizer } from "./batch-sizer.js";
 import { type Connection, connect } from "./connection.js";
 import { deleteRemovedMapRows } from "./deferred-deletion.js";
+import { FileIdentity } from "./file-identity.js";
 import { maintenanceMethods } from "./maintenance.js";
 import { mapReadMethods, mapWriteMethods } from "./maps.js";
 import { packOutcome } from "./packed-outcome.js";
@@ -61,11 +62,14 @@ function toStoreError(error: unknown): unknown {
   return createError("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
 
-async function inTransaction(db: Connection, work: () => unknown): Promise<unknown> {
+async function inTransaction(db: Connection, file: FileIdentity, work: () => unknown): Promise<unknown> {
+  // The write-ahead log may be at the path that belongs to the new file, so nothing may be appended to it.
+  file.check();
   db.run("BEGIN IMMEDIATE");
   try {
     const answer = await work();
     db.run("COMMIT");
+    file.check();
     return answer;
   } catch (error) {
     // Some errors have already ended the transaction.
@@ -85,28 +89,33 @@ const transferListOf = (answer: unknown): ArrayBuffer[] => {
 
 type CallMethod = (method: ThreadMethod, values: readonly unknown[]) => Promise<unknown>;
 
-function createCallMethod(db: Connection): CallMethod {
+function createCallMethod(db: Connection, file: FileIdentity): CallMethod {
   if (threadOptions.role !== "writer") {
     const methods = readerMethods(db);
-    return async (method, values) => methods[method]!(...(values as never[]));
+    return async (method, values) => {
+      file.check();
+      return methods[method]!(...(values as never[]));
+    };
   }
   const batchSizer = new BatchSizer(threadOptions.keyBatchSize);
   const methods = writerMethods(db, batchSizer);
   return async (method, values) => {
     const started = performance.now();
-    const answer = await inTransaction(db, () => methods[method]!(...(values as never[])));
+    const answer = await inTransaction(db, file, () => methods[method]!(...(values as never[])));
     if (method === "readKeys") batchSizer.record(performance.now() - started);
     return answer;
   };
 }
 
 let db: Connection | undefined;
+let databaseFile: FileIdentity | undefined;
 let callMethod: CallMethod | undefined;
 
 function open(): void {
   try {
     db = connect(path, role);
-    callMethod = createCallMethod(db);
+    databaseFile = new FileIdentity(path);
+    callMethod = createCallMethod(db, databaseFile);
     reply({ open: true });
     if (role === "writer") deleteRowsInBackground();
   } catch (error) {
@@ -146,8 +155,8 @@ const methodsThatLeaveRows: ReadonlySet<ThreadMethod> = new Set<ThreadMethod>(["
 function deleteRowsInBackground(): void {
   enqueue(async () => {
     const open = db;
-    if (!open) return;
-    const more = await inTransaction(open, () => deleteRemovedMapRows(open)).catch(() => false);
+    if (!open || !databaseFile) return;
+    const more = await inTransaction(open, databaseFile, () => deleteRemovedMapRows(open)).catch(() => false);
     // Requests that have arrived run first.
     if (more) setImmediate(deleteRowsInBackground);
   });
