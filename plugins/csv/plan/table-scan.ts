@@ -226,10 +226,17 @@ export class TableScan {
         if (mark !== CellMark.plain) sizes.addEmpty(c);
         continue;
       }
-      let flag = needsUnquoting(mark) ? CellTypeFlag.text : classifyCell(bytes, from, to, decimal);
-      if (flag === CellTypeFlag.text) flag = needsUnquoting(mark) ? flag : classifyNotation(bytes, from, to, decimal);
-      else if (flag === CellTypeFlag.double && bytes[to - 4] === decimal && hasThreeDecimals(bytes, from, to, decimal))
-        flag = NotationFlag.three;
+      let flag: number = CellTypeFlag.text;
+      if (!needsUnquoting(mark)) {
+        flag = classifyCell(bytes, from, to, decimal);
+        if (flag === CellTypeFlag.text) flag = classifyNotation(bytes, from, to, decimal);
+        else if (
+          flag === CellTypeFlag.double &&
+          bytes[to - 4] === decimal &&
+          hasThreeDecimals(bytes, from, to, decimal)
+        )
+          flag = NotationFlag.three;
+      }
       if (mark === CellMark.plain && flag !== CellTypeFlag.blank) unquoted[c] = 1;
       flags[c]! |= flag;
       if (flag !== CellTypeFlag.blank) values[c]!++;
