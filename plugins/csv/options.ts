@@ -1,7 +1,7 @@
 import { createError } from "../../src/errors.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 
-export const readerOptions = {
+export const readOptions = {
   delimiter: {
     type: "text",
     default: "auto",
@@ -72,9 +72,9 @@ export const readerOptions = {
   },
 } as const;
 
-export type ReaderOptions = OptionValues<typeof readerOptions>;
+export type ReadOptions = OptionValues<typeof readOptions>;
 
-export const writerOptions = {
+export const writeOptions = {
   delimiter: {
     type: "text",
     default: "comma",
@@ -104,7 +104,7 @@ export const writerOptions = {
   csvt: { type: "boolean", default: false, help: "Write the column types into a .csvt file" },
 } as const;
 
-export type WriterOptions = OptionValues<typeof writerOptions>;
+export type WriteOptions = OptionValues<typeof writeOptions>;
 
 const delimiterNames: Readonly<Record<string, string>> = {
   comma: ",",

@@ -1,3 +1,10 @@
+/**
+ * Reads GPX. `scanGpx` reads the file once, for its fields and splits; then `GpxParser.read` passes the features of a split
+ * to a `FeatureBuilder`, by the rules of `grammar.ts`. The path of a waypoint: `<wpt>` → rule `gpx/wpt` →
+ * `ParseContext.beginFeature` → `FeatureBuilder.begin`; `<name>` → rule `wpt/name` → `standardActions` →
+ * `FeatureBuilder.standard` → `BatchColumns.keep`; `</wpt>` → `ParseContext.endFeature` → `FeatureBuilder.end`. Points written
+ * alike are read by templates (`PointTemplate`), which replay these actions.
+ */
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
@@ -92,7 +99,7 @@ class GpxLayer implements Layer {
     const { kinds } = part;
     this.name = part.name;
     this.crs = context.crs.wgs84;
-    const fields = scanResult.fields[kinds.length === 1 ? kinds[0]! : 3]!;
+    const fields = kinds.length === 1 ? scanResult.fields.byKind[kinds[0]!]! : scanResult.fields.all;
     this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
     this.fields = this.gpxFields.map(toLayerField);
     this.geometryTypes = part.types;
@@ -125,14 +132,7 @@ class GpxLayer implements Layer {
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
     let records = 0;
     for await (const current of split ? [split as GpxSplit] : this.splits()) {
-      const reading = this.read(current, records, fetched as Buffer | undefined);
-      for (let next = await reading.next(); ; next = await reading.next()) {
-        if (next.done) {
-          records = next.value;
-          break;
-        }
-        yield next.value;
-      }
+      records = yield* this.read(current, records, fetched as Buffer | undefined);
     }
     this.context.splitFinished(records, 0);
   }
@@ -152,7 +152,7 @@ class GpxLayer implements Layer {
       context,
       before,
     );
-    const parser = new GpxParser(reader, builder, {
+    const parser = new GpxParser(reader, builder, null, {
       notGpx: () => new Error("a split begins inside the root element"),
     });
     for (let token = parser.read(); token !== XmlToken.end; token = parser.read()) {

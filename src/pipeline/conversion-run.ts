@@ -52,7 +52,7 @@ export class ConversionRun {
       opened.push(assembler);
       this.assemblers.push(assembler);
     });
-    for (const layer of layers) await this.writeLayer(layer, opened);
+    for (const layer of layers) await this.assembleLayer(layer, opened);
     for (const { assembler, context, appendCheck } of opened) {
       await assembler.finish();
       appendCheck?.report(context);
@@ -62,7 +62,8 @@ export class ConversionRun {
     }
   }
 
-  private async writeLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
+  /** Passes the chunks of a layer to the assemblers of its parts. */
+  private async assembleLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
     const routes = planned.parts.map((part) => {
       const { assembler, parts, context } = opened.find((candidate) => candidate.parts.includes(part))!;
       const written: WrittenPart = { part, crs: planned.crs, features: 0 };

@@ -62,7 +62,7 @@ describe("values that are equal", () => {
       ["text", "a"],
       { ignoresTrailingBlanks: true },
     ],
-  ])("%s", (_, one, other, rules) => {
+  ])("equal: %s", (_, one, other, rules) => {
     expect(encode(one, rules)).toBe(encode(other, rules));
   });
 });
@@ -81,7 +81,7 @@ describe("values that differ", () => {
     ],
     ["a boolean and null", ["boolean", false], ["boolean", null]],
     ["bytes and their text", ["binary", new Uint8Array([97])], ["text", "a"]],
-  ])("%s", (_, one, other, rules) => {
+  ])("different: %s", (_, one, other, rules) => {
     expect(encode(one, rules)).not.toBe(encode(other, rules));
   });
 
@@ -133,7 +133,7 @@ describe("geometries that are equal", () => {
       { type: "Point", coordinates: [1.00000001, 2] },
       { type: "Point", coordinates: [1, 2] },
     ],
-  ])("%s", (_, one, other) => {
+  ])("equal geometries: %s", (_, one, other) => {
     expect(encodeGeometry(one)).toBe(encodeGeometry(other));
   });
 });
@@ -166,7 +166,7 @@ describe("geometries that differ", () => {
       { type: "Point", coordinates: [1.0000001, 2] },
       { type: "Point", coordinates: [1, 2] },
     ],
-  ])("%s", (_, one, other) => {
+  ])("different geometries: %s", (_, one, other) => {
     expect(encodeGeometry(one)).not.toBe(encodeGeometry(other));
   });
 

@@ -77,7 +77,7 @@ describe("more bytes a character", () => {
     ["gb18030", "c8d5b1be", "日本"],
     ["big5", "a4e9a5bb", "日本"],
     ["euc-kr", "c7d1b1db", "한글"],
-  ])("%s", (name, hex, text) => {
+  ])("decodes characters of several bytes in %s", (name, hex, text) => {
     const bytes = Buffer.from(hex, "hex");
     expect(findDecoder(name)(bytes)).toBe(text);
     expect(findDecoder(name)(new Uint8Array(bytes))).toBe(text);

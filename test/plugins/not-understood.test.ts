@@ -113,7 +113,7 @@ describe("an input with content of which nothing is understood is an error", () 
     ["lines of JSON of another schema", "a.geojsonl", '{"a":1}\n{"a":2}\n', "input-unrecognized"],
     ["a zip with nothing known in it", "a.zip", zipOfText, "input-unrecognized"],
     ["a KMZ without a KML", "a.kmz", zipOfText, "input-corrupt"],
-  ])("%s", async (_, name, content, code) => {
+  ])("an input that is not understood is an error: %s", async (_, name, content, code) => {
     const bytes = typeof content === "string" ? content : await content();
     await expect(convertedFrom(name, bytes)).rejects.toMatchObject({ code });
   });

@@ -55,9 +55,9 @@ function parseRows(head: Head, delimiter: number): HeadRow[] {
     if (scanner.isBlank(head.bytes)) continue;
     const cells = Array.from({ length: scanner.cells }, (_, c) => readCellText(head.bytes, scanner, c).trim());
     const typed = cells.map((text, c) => {
-      const sort =
+      const flag =
         text === "" ? CellTypeFlag.text : cellFlags(head.bytes, scanner.starts[c]!, scanner.ends[c]!, pointByte);
-      return sort === CellTypeFlag.text ? parseAngle(text, "east") !== null : sort !== CellTypeFlag.blank;
+      return flag === CellTypeFlag.text ? parseAngle(text, "east") !== null : flag !== CellTypeFlag.blank;
     });
     rows.push({ from: at, cells, typed, filled: cells.filter((text) => text !== "").length });
   }

@@ -42,7 +42,7 @@ export const standardActions = standardFields.map((_, index) =>
 
 /** The action of an element in extensions. */
 export const createExtensionAction = (path: ValuePath): TextAction =>
-  repeatable((context, bytes, from, to) => context.extensions.give(path, bytes, from, to));
+  repeatable((context, bytes, from, to) => context.extensions.pass(path, bytes, from, to));
 
 export const linkTextAction = once((context, bytes, from, to) => {
   context.link().text = bytes.toString("utf8", from, to);

@@ -24,8 +24,8 @@ interface FieldCell {
   bytes: Buffer | null;
   from: number;
   to: number;
-  /** Whether it is known to be JSON. */
-  made: boolean;
+  /** Whether it is valid for the type of the field, and is not parsed. */
+  isFinal: boolean;
   /** Earlier values of the same row. */
   readonly others: (readonly [Buffer | null, number, number])[];
 }
@@ -53,7 +53,7 @@ export class BatchColumns {
       bytes: null,
       from: 0,
       to: 0,
-      made: false,
+      isFinal: false,
       others: [],
     }));
     this.byName = new Map(fields.map((field, index) => [field.name, index]));
@@ -93,18 +93,18 @@ export class BatchColumns {
     content.add(asBuffer(bytes), 0, bytes.length, true, "");
     this.keepRange(index, null, content.from, content.length);
     content.begin();
-    this.endMade(index);
+    this.markFinal(index);
   }
 
   /** Keeps bytes that are valid for the field's type and do not change. */
-  keepMade(index: number, bytes: Buffer): void {
+  keepFinal(index: number, bytes: Buffer): void {
     this.keepRange(index, bytes, 0, bytes.length);
-    this.endMade(index);
+    this.markFinal(index);
   }
 
-  private endMade(index: number): void {
+  private markFinal(index: number): void {
     const cell = this.cells[index];
-    if (cell) cell.made = true;
+    if (cell) cell.isFinal = true;
   }
 
   private keepRange(index: number, bytes: Buffer | null, from: number, to: number): void {
@@ -119,7 +119,7 @@ export class BatchColumns {
       cell.others.push([cell.bytes, cell.from, cell.to]);
     } else if (cell.others.length > 0) cell.others.length = 0;
     cell.row = this.length;
-    cell.made = false;
+    cell.isFinal = false;
     cell.bytes = bytes;
     cell.from = from;
     cell.to = to;
@@ -169,9 +169,9 @@ export class BatchColumns {
   }
 
   private pushBytes(builder: BytesBuilder, cell: FieldCell): void {
-    const { field, from, to, made } = cell;
+    const { field, from, to, isFinal } = cell;
     const bytes = this.bytesOf(cell.bytes);
-    if (made) {
+    if (isFinal) {
       builder.pushBytes(bytes, from, to);
       return;
     }

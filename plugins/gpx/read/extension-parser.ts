@@ -5,7 +5,7 @@ import { createExtensionAction } from "./actions.js";
 import { ExtensionPaths, ExtensionPlacement } from "./extension-paths.js";
 import type { ParseContext } from "./parse-context.js";
 import type { PathTree, ValuePath } from "./paths.js";
-import type { GpxVisitor } from "./visitor.js";
+import type { FeatureVisitor } from "./visitor.js";
 
 /** What extensions belong to. */
 export const ExtensionOwner = { feature: 0, point: 1, segment: 2 } as const;
@@ -13,19 +13,18 @@ export const ExtensionOwner = { feature: 0, point: 1, segment: 2 } as const;
 /** Reads the elements in extensions, and passes their values to a visitor. */
 export class ExtensionParser {
   readonly paths: ExtensionPaths;
+  private readonly reader: XmlReader;
+  private readonly visitor: FeatureVisitor;
   owner: number = ExtensionOwner.feature;
   /** By depth, whether the element has attributes. */
   private readonly hasAttributes: boolean[] = [];
   /** The open position between two route points. */
   private shape: ShapePoint | null = null;
 
-  constructor(
-    private readonly reader: XmlReader,
-    private readonly visitor: GpxVisitor,
-    /** Called where what an element does depends on more than the open tags, so that no template can contain it. */
-    private readonly discardDraft: () => void,
-  ) {
-    this.paths = new ExtensionPaths(reader);
+  constructor(private readonly context: ParseContext) {
+    this.reader = context.reader;
+    this.visitor = context.visitor;
+    this.paths = new ExtensionPaths(context.reader);
   }
 
   /** Begins a feature, a point, or the extensions of a segment. */
@@ -41,10 +40,10 @@ export class ExtensionParser {
     const { count } = reader.attributes;
     const tree = this.tree();
     const path = paths.enter(tree, depth, placement);
-    if (!path || regrouped !== paths.regrouped) this.discardDraft();
+    if (!path || regrouped !== paths.regrouped) this.context.notRepeatable();
     if (!path) return false;
     this.hasAttributes[depth] = count > 0;
-    if (count > 0) this.giveAttributes(tree, depth);
+    if (count > 0) this.passAttributes(tree, depth);
     reader.content.begin();
     return true;
   }
@@ -54,10 +53,10 @@ export class ExtensionParser {
     return this.owner === ExtensionOwner.segment ? this.paths.segments : this.paths.features;
   }
 
-  private giveAttributes(tree: PathTree, depth: number): void {
+  private passAttributes(tree: PathTree, depth: number): void {
     const { paths, visitor, owner } = this;
     const { attributes } = this.reader;
-    this.discardDraft();
+    this.context.notRepeatable();
     for (let a = 0; a < attributes.count; a++) {
       const path = paths.attribute(tree, paths.at(depth), a);
       if (!path) continue;
@@ -68,11 +67,12 @@ export class ExtensionParser {
   }
 
   /** Ends an element with a value. Where it is empty, it has the value "", unless it has child elements or attributes. */
-  close(context: ParseContext, depth: number): void {
+  close(depth: number): void {
+    const { context } = this;
     const { content } = this.reader;
     const hasText = content.end > content.start;
     const isLeaf = context.isLeaf(depth);
-    if (hasText && !isLeaf) this.discardDraft();
+    if (hasText && !isLeaf) context.notRepeatable();
     if (hasText || (isLeaf && !this.hasAttributes[depth])) {
       const path = this.paths.at(depth);
       path.action ??= createExtensionAction(path);
@@ -85,7 +85,7 @@ export class ExtensionParser {
   openShape(depth: number): boolean {
     const { paths, reader } = this;
     const { attributes } = reader;
-    this.discardDraft();
+    this.context.notRepeatable();
     if (!paths.enter(paths.points, depth, ExtensionPlacement.within)) return false;
     const [x, y] = [attributes.indexOf(ElementCode.lon), attributes.indexOf(ElementCode.lat)];
     const coordinate = (index: number) => (index < 0 ? "" : parseNumberOrText(attributes.value(index)));
@@ -108,13 +108,13 @@ export class ExtensionParser {
   flush(depth: number): void {
     const { content } = this.reader;
     if (content.end > content.start) {
-      this.discardDraft();
-      this.give(this.paths.at(depth), content.bytes, content.start, content.end);
+      this.context.notRepeatable();
+      this.pass(this.paths.at(depth), content.bytes, content.start, content.end);
     }
     content.drop();
   }
 
-  give(path: ValuePath, bytes: Buffer, from: number, to: number): void {
+  pass(path: ValuePath, bytes: Buffer, from: number, to: number): void {
     const { owner, visitor } = this;
     if (owner === ExtensionOwner.point) visitor.pointExtension(path, bytes, from, to);
     else if (owner === ExtensionOwner.segment) visitor.segmentExtension(path, bytes, from, to);

@@ -48,23 +48,23 @@ export class ExtensionPaths {
   }
 
   /** Enters the element opened last. @returns its path; null where there are too many */
-  enter(tree: PathTree, depth: number, stand: number): ValuePath | null {
-    const path = this.pathOf(tree, depth, stand);
+  enter(tree: PathTree, depth: number, placement: number): ValuePath | null {
+    const path = this.pathOf(tree, depth, placement);
     if (!path) this.surplus++;
     else {
       this.open[depth] = path;
-      this.compare(path, depth, stand === ExtensionPlacement.within);
+      this.compare(path, depth, placement === ExtensionPlacement.within);
     }
     return path;
   }
 
-  private pathOf(tree: PathTree, depth: number, stand: number): ValuePath | null {
+  private pathOf(tree: PathTree, depth: number, placement: number): ValuePath | null {
     const { name } = this.reader;
     const namespace = this.namespace();
-    if (stand === ExtensionPlacement.within) return tree.child(this.open[depth - 1]!, name, namespace);
+    if (placement === ExtensionPlacement.within) return tree.child(this.open[depth - 1]!, name, namespace);
     if (namespace === fieldsNamespace) return tree.own(name, toFieldName(name.local));
-    if (stand === ExtensionPlacement.garmin) return tree.named(name, namespace, name.local, this.garminSteps);
-    return stand === ExtensionPlacement.top ? tree.top(name, namespace) : tree.beside(name, namespace);
+    if (placement === ExtensionPlacement.garmin) return tree.named(name, namespace, name.local, this.garminSteps);
+    return placement === ExtensionPlacement.top ? tree.top(name, namespace) : tree.beside(name, namespace);
   }
 
   /** The namespace of the element opened last, GPX 1.1's for any of GPX; null for a prefix that is not declared. */

@@ -5,46 +5,21 @@ import type { XmlReader } from "../../shared/xml/reader.js";
 import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "../elements.js";
 import type { ShapePoint } from "../route-shape.js";
 import { BatchColumns } from "./batch-columns.js";
+import { FeatureReports } from "./feature-reports.js";
+import { addPosition, LineBuilder } from "./line-builder.js";
 import { MemberPaths } from "./member-paths.js";
 import type { ValuePath } from "./paths.js";
-import { PointValues } from "./point-values.js";
 import type { GpxField } from "./scan-result.js";
-import type { GpxLink, GpxVisitor } from "./visitor.js";
+import type { FeatureVisitor, GpxLink } from "./visitor.js";
 
 /** A batch is full with this many features, or this many points. */
 const maxBatchRows = 1000;
 const maxBatchPoints = 1 << 16;
 
-const noticeMessages = {
-  "segment-empty": "a track segment without points was left out",
-  "line-of-one-point": "a route or track of a single point became a point",
-  "route-shape":
-    "positions that Garmin's devices put between the points of a route (gpxx:rpt) are values of the points before them; --in routeShape=yes reads them into the line",
-} as const;
-const lossMessages = {
-  "point-without-place": "a point of a line whose lat or lon is missing or not a number was left out",
-  "degenerate-part": "a track segment of one point beside others was left out; only GPX can hold it",
-  "height-invalid": "an ele that is not a number was left out",
-  "extension-left-out": "extensions of a track segment that did not become a line were left out",
-  "text-left-out":
-    "text in a feature between its elements, where GPX does not allow it, was left out: a tag may be damaged there",
-  "point-values-left-out": "values of points with more than 256 names, or repeated ones, were left out",
-} as const;
-
 const typeNames = gpxTypes.map((name) => Buffer.from(name));
 
-/** The geometry types that geoferry's writer can declare, and the numbers of lines for which each is valid. */
-const kindByOriginalType: Readonly<
-  Record<string, { readonly kind: number; readonly lines: (count: number) => boolean }>
-> = {
-  Point: { kind: Kind.Point, lines: (count) => count === 0 },
-  MultiPoint: { kind: Kind.MultiPoint, lines: (count) => count === 0 },
-  LineString: { kind: Kind.LineString, lines: (count) => count <= 1 },
-  MultiLineString: { kind: Kind.MultiLineString, lines: () => true },
-};
-
 /** Builds batches from the features of the selected kinds. */
-export class FeatureBuilder implements GpxVisitor {
+export class FeatureBuilder implements FeatureVisitor {
   readonly wantsPlaces = true;
   /** The number of features, including rejected ones. */
   records: number;
@@ -54,50 +29,36 @@ export class FeatureBuilder implements GpxVisitor {
   private kind = 0;
   private byte = 0;
   private readonly links: GpxLink[] = [];
-  private values = new PointValues();
   private readonly pointLinks: GpxLink[] = [];
   /** Positions between this route point and the next. */
   private readonly shape: ShapePoint[] = [];
+  private readonly reports: FeatureReports;
+  private readonly lines: LineBuilder;
   private readonly json = new TextBuffer(4096);
-  /** The geometry type before geoferry wrote it; empty for none. */
-  private originalType = "";
-  /** The number of lines of this feature, and of points in the open one. */
-  private lines = 0;
-  private segments = 0;
-  private linePoints = 0;
   private longitude = 0;
   private latitude = 0;
-  /** The first point of a line; the line begins with the second. */
-  private readonly first = { longitude: 0, latitude: 0, height: 0 };
-  /** The only point of the first line, while no line has more than one. */
-  private readonly lone = { longitude: 0, latitude: 0, height: 0 };
-  private loneValues = new PointValues();
-  private onePointLines = 0;
   private readonly standardColumns: readonly number[];
   private readonly typeColumn: number;
   private readonly linksColumn: number;
   private readonly coordinateColumn: number;
   private readonly segmentColumn: number;
-  /** The values of this feature's segments. */
-  private readonly segmentValues = new PointValues();
   /** The elements that the values of points and segments came from, by name. */
   private readonly pointMembers = new MemberPaths();
   private readonly segmentMembers = new MemberPaths();
   private fields: readonly Field[];
   private readonly pathColumns: number[] = [];
   private readonly pathKeys: string[] = [];
-  private readonly notices = new Map<keyof typeof noticeMessages, number>();
-  private readonly lost = new Map<keyof typeof lossMessages, number>();
-
   constructor(
     private readonly reader: XmlReader,
     fields: readonly GpxField[],
     private readonly kinds: readonly boolean[],
-    private readonly lineOptions: { readonly shortLines: boolean; readonly routeShape: boolean },
+    private readonly options: { readonly shortLines: boolean; readonly routeShape: boolean },
     private readonly context: ReadContext,
     before: number,
   ) {
     this.records = before;
+    this.reports = new FeatureReports(context);
+    this.lines = new LineBuilder(options.shortLines, this.reports);
     this.rows = new BatchColumns(fields, reader.content, (code, field, example) =>
       context.reportLoss(code, field, example),
     );
@@ -115,14 +76,8 @@ export class FeatureBuilder implements GpxVisitor {
     return this.rows.length >= maxBatchRows || this.geometry.positionCount >= maxBatchPoints;
   }
 
-  root(): void {}
-  unknown(): void {}
-  declaration(): void {}
-  metadata(): void {}
-  leftOut(): void {}
-
-  strayText(isBeside: boolean): void {
-    if (!isBeside) this.lose("text-left-out");
+  strayText(): void {
+    this.reports.loss("text-left-out");
   }
 
   begin(kind: number): boolean {
@@ -130,13 +85,9 @@ export class FeatureBuilder implements GpxVisitor {
     this.kind = kind;
     this.byte = this.reader.byte;
     this.records++;
-    this.originalType = "";
-    this.lines = this.segments = this.linePoints = this.onePointLines = 0;
     if (this.links.length > 0) this.links.length = 0;
-    this.values.clear();
-    this.segmentValues.clear();
     this.reader.content.clear();
-    if (kind !== Gpx.wpt) this.geometry.begin(Kind.LineString);
+    if (kind !== Gpx.wpt) this.lines.begin(kind, this.geometry);
     return true;
   }
 
@@ -163,84 +114,42 @@ export class FeatureBuilder implements GpxVisitor {
   }
 
   geometryType(): void {
-    this.originalType = this.reader.content.text();
+    this.lines.originalType = this.reader.content.text();
   }
 
   segment(): boolean {
-    if (this.segments++ > 0) this.endLine();
-    this.values.segment();
+    this.lines.beginSegment();
     return true;
   }
 
   segmentExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
     if (!this.keepsSegmentValue(path)) return;
+    const { segmentValues } = this.lines;
     const fits = path.own
-      ? this.segmentValues.own(path.name, bytes, from, to)
-      : this.segmentValues.value(path.name, bytes, from, to);
-    if (!fits) this.leaveOut(path.name);
+      ? segmentValues.own(path.name, bytes, from, to)
+      : segmentValues.value(path.name, bytes, from, to);
+    if (!fits) this.reports.valueLeftOut(path.name);
   }
 
   segmentAttribute(path: ValuePath, value: string): void {
     if (!this.keepsSegmentValue(path)) return;
     const bytes = Buffer.from(value);
-    if (!this.segmentValues.value(path.name, bytes, 0, bytes.length)) this.leaveOut(path.name);
+    if (!this.lines.segmentValues.value(path.name, bytes, 0, bytes.length)) this.reports.valueLeftOut(path.name);
   }
-
-  segmentExtended(): void {}
 
   /** Whether the segment becomes a line, and the layer has a field for segment values. */
   private keepsSegmentValue(path: ValuePath): boolean {
-    if (!this.isLine || this.segmentColumn < 0) {
-      this.lose("extension-left-out");
+    if (!this.lines.isLine || this.segmentColumn < 0) {
+      this.reports.loss("extension-left-out");
       return false;
     }
     this.segmentMembers.add(path.name, path);
     return true;
   }
 
-  /** Whether a line of one point stays a line. */
-  private get keepsShort(): boolean {
-    return this.lineOptions.shortLines || this.originalType === "LineString" || this.originalType === "MultiLineString";
-  }
-
-  /** Whether the points so far are enough for a line. */
-  private get isLine(): boolean {
-    return this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
-  }
-
-  /** Ends a line. */
-  private endLine(): void {
-    const { linePoints, lone, first, isLine } = this;
-    this.linePoints = 0;
-    if (isLine) this.segmentValues.endPoint();
-    if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
-    if (linePoints !== 1) return;
-    if (isLine) this.openLine();
-    else if (this.onePointLines++ === 0 && this.lines === 0) {
-      Object.assign(lone, first);
-      const { values } = this;
-      this.values = this.loneValues;
-      this.loneValues = values;
-      this.values.clear();
-    } else this.values.dropSegment();
-  }
-
-  /** Begins a line with its first point. */
-  private openLine(): void {
-    if (this.lines++ === 0) this.geometry.beginPart();
-    this.geometry.beginRing();
-    this.position(this.first);
-  }
-
-  private position(point: { longitude: number; latitude: number; height: number }): void {
-    const { longitude, latitude, height } = point;
-    if (Number.isNaN(height)) this.geometry.addPosition(longitude, latitude);
-    else this.geometry.addPositionZM(longitude, latitude, height, Number.NaN);
-  }
-
   beginPoint(longitude: number, latitude: number): boolean {
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
-      this.lose("point-without-place");
+      this.reports.loss("point-without-place");
       return false;
     }
     this.longitude = longitude;
@@ -252,31 +161,29 @@ export class FeatureBuilder implements GpxVisitor {
     if (to === from) return;
     const { name, type } = standardFields[index]!;
     const key = pluralNames[index]!;
+    const { values } = this.lines;
     const fits =
-      type === "double" || type === "int32"
-        ? this.values.number(key, bytes, from, to)
-        : this.values.text(key, bytes, from, to);
-    if (!fits) this.leaveOut(name);
+      type === "double" || type === "int32" ? values.number(key, bytes, from, to) : values.text(key, bytes, from, to);
+    if (!fits) this.reports.valueLeftOut(name);
   }
 
   pointExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
     const key = this.keyOf(path);
-    const fits = path.own
-      ? this.values.own(key, bytes, from, to)
-      : to > from && this.values.value(key, bytes, from, to);
-    if (!fits && to > from) this.leaveOut(path.name);
+    const { values } = this.lines;
+    const fits = path.own ? values.own(key, bytes, from, to) : to > from && values.value(key, bytes, from, to);
+    if (!fits && to > from) this.reports.valueLeftOut(path.name);
   }
 
   pointAttribute(path: ValuePath, value: string): void {
     const bytes = Buffer.from(value);
-    if (!this.values.value(this.keyOf(path), bytes, 0, bytes.length)) this.leaveOut(path.name);
+    if (!this.lines.values.value(this.keyOf(path), bytes, 0, bytes.length)) this.reports.valueLeftOut(path.name);
   }
 
   pointShape(path: ValuePath, point: ShapePoint): void {
-    if (this.lineOptions.routeShape) this.shape.push(point);
+    if (this.options.routeShape) this.shape.push(point);
     else {
-      this.notice("route-shape");
-      if (!this.values.member(this.keyOf(path), point)) this.leaveOut(path.name);
+      this.reports.notice("route-shape");
+      if (!this.lines.values.member(this.keyOf(path), point)) this.reports.valueLeftOut(path.name);
     }
   }
 
@@ -289,21 +196,17 @@ export class FeatureBuilder implements GpxVisitor {
     return key;
   }
 
-  private leaveOut(name: string): void {
-    this.context.reportLoss("point-values-left-out", name, lossMessages["point-values-left-out"]);
-  }
-
   pointLink(link: GpxLink): void {
     this.pointLinks.push(link);
   }
 
   endPoint(height: number): void {
-    this.addPoint(height);
+    this.lines.addPoint(this.longitude, this.latitude, height);
     if (this.pointLinks.length > 0) {
-      if (!this.values.json(linksField, this.pointLinks.map(compactLink))) this.leaveOut(linksField);
+      if (!this.lines.values.json(linksField, this.pointLinks.map(compactLink))) this.reports.valueLeftOut(linksField);
       this.pointLinks.length = 0;
     }
-    this.values.endPoint();
+    this.lines.values.endPoint();
     if (this.shape.length > 0) this.addShape();
   }
 
@@ -312,35 +215,21 @@ export class FeatureBuilder implements GpxVisitor {
     for (const { lat, lon } of this.shape) {
       const [x, y] = [lon, lat].map((each) => (each === "" ? Number.NaN : Number(each)));
       if (!this.beginPoint(x!, y!)) continue;
-      this.addPoint(Number.NaN);
-      this.values.endPoint();
+      this.lines.addPoint(x!, y!, Number.NaN);
+      this.lines.values.endPoint();
     }
     this.shape.length = 0;
   }
 
-  private addPoint(height: number): void {
-    this.linePoints++;
-    if (this.linePoints === 1) {
-      this.first.longitude = this.longitude;
-      this.first.latitude = this.latitude;
-      this.first.height = height;
-    } else {
-      if (this.linePoints === 2) this.openLine();
-      if (Number.isNaN(height)) this.geometry.addPosition(this.longitude, this.latitude);
-      else this.geometry.addPositionZM(this.longitude, this.latitude, height, Number.NaN);
-    }
-  }
-
   badHeight(): void {
-    this.lose("height-invalid");
+    this.reports.loss("height-invalid");
   }
 
   end(longitude: number, latitude: number, height: number): void {
     if (this.kind === Gpx.wpt) {
       if (!this.endWaypoint(longitude, latitude, height)) return;
     } else {
-      this.endLines();
-      this.geometry.end();
+      this.lines.end();
     }
     this.keepDerived();
     this.rowRecords[this.rows.length] = this.records;
@@ -349,59 +238,34 @@ export class FeatureBuilder implements GpxVisitor {
 
   /** @returns false where it is rejected, because it has no position */
   private endWaypoint(longitude: number, latitude: number, height: number): boolean {
-    const { geometry, first } = this;
+    const { geometry } = this;
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
       this.reject();
       if (this.context.keepsBadGeometries) geometry.addNull();
       return this.context.keepsBadGeometries;
     }
-    first.longitude = longitude;
-    first.latitude = latitude;
-    first.height = height;
     geometry.beginSinglePart(Kind.Point);
-    this.position(first);
+    addPosition(geometry, longitude, latitude, height);
     geometry.end();
     return true;
-  }
-
-  private endLines(): void {
-    const { geometry } = this;
-    if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
-    if (this.lines > 0 || this.onePointLines === 0) {
-      geometry.begin(this.kindOfLines());
-      if (this.onePointLines > 0) this.lose("degenerate-part", this.onePointLines);
-      return;
-    }
-    this.notice("line-of-one-point");
-    if (this.onePointLines > 1) this.lose("degenerate-part", this.onePointLines - 1);
-    geometry.beginSinglePart(Kind.Point);
-    this.position(this.lone);
-    const { values } = this;
-    this.values = this.loneValues;
-    this.loneValues = values;
-  }
-
-  private kindOfLines(): number {
-    const { lines, originalType } = this;
-    const known = Object.hasOwn(kindByOriginalType, originalType) ? kindByOriginalType[originalType]! : null;
-    if (known?.lines(lines)) return known.kind;
-    return lines === 1 || this.kind === Gpx.rte ? Kind.LineString : Kind.MultiLineString;
   }
 
   /** Keeps the values that are not the text of one element. */
   private keepDerived(): void {
     const { rows, json } = this;
-    rows.keepMade(this.typeColumn, typeNames[this.kind]!);
+    rows.keepFinal(this.typeColumn, typeNames[this.kind]!);
     if (this.links.length > 0) {
       json.utf8(JSON.stringify(this.links.map(compactLink)));
       rows.keepBytes(this.linksColumn, json.finish());
     }
-    if (!this.segmentValues.isEmpty) {
-      this.segmentValues.write(json, false);
+    if (this.kind === Gpx.wpt) return;
+    const { segmentValues, values } = this.lines;
+    if (!segmentValues.isEmpty) {
+      segmentValues.write(json, false);
       rows.keepBytes(this.segmentColumn, json.finish());
     }
-    if (this.values.isEmpty) return;
-    this.values.write(json, this.lines > 0 && this.kindOfLines() === Kind.MultiLineString);
+    if (values.isEmpty) return;
+    values.write(json, this.lines.isMultiLine);
     rows.keepBytes(this.coordinateColumn, json.finish());
   }
 
@@ -412,14 +276,6 @@ export class FeatureBuilder implements GpxVisitor {
     if (!keepsBadGeometries) this.rows.cancel();
     const kept = keepsBadGeometries ? { kept: true } : {};
     this.context.reject({ code: "coordinate-invalid", reason, place, feature: null, ...kept });
-  }
-
-  private notice(code: keyof typeof noticeMessages): void {
-    this.notices.set(code, (this.notices.get(code) ?? 0) + 1);
-  }
-
-  private lose(code: keyof typeof lossMessages, count = 1): void {
-    this.lost.set(code, (this.lost.get(code) ?? 0) + count);
   }
 
   /** Returns the features since the last batch; null for none. A feature that has not ended is discarded. */
@@ -460,10 +316,7 @@ export class FeatureBuilder implements GpxVisitor {
 
   /** Reports the notices and losses of a split, at its end. */
   report(): void {
-    for (const [code, count] of this.notices) this.context.reportNotice(code, undefined, noticeMessages[code], count);
-    for (const [code, count] of this.lost) this.context.reportLoss(code, undefined, lossMessages[code], count);
-    this.notices.clear();
-    this.lost.clear();
+    this.reports.report();
   }
 }
 

@@ -62,21 +62,21 @@ export interface ElementRule {
   readonly close: ((context: ParseContext, depth: number) => void) | undefined;
 }
 
-const elements = (content: number, rule: Partial<ElementRule> = {}): ElementRule => ({
+const rule = (content: number, parts: Partial<ElementRule> = {}): ElementRule => ({
   content,
   text: TextHandling.ignore,
   isRepeatable: true,
   isFeature: false,
   open: undefined,
   close: undefined,
-  ...rule,
+  ...parts,
 });
 
-const skip = elements(Content.skipped);
+const skip = rule(Content.skipped);
 
 /** An element with text only. */
 const field = (action: TextAction): ElementRule =>
-  elements(Content.field, {
+  rule(Content.field, {
     text: TextHandling.collect,
     isRepeatable: action.isRepeatable,
     open({ reader }) {
@@ -91,24 +91,24 @@ const field = (action: TextAction): ElementRule =>
   });
 
 /** An element in a text: its text belongs to the text around it. */
-const markup = elements(Content.field, { text: TextHandling.collect, isRepeatable: false });
+const markup = rule(Content.field, { text: TextHandling.collect, isRepeatable: false });
 
 const feature = (kind: number, content: number): ElementRule =>
-  elements(content, {
+  rule(content, {
     text: TextHandling.report,
     isFeature: true,
     open: (context) => (context.beginFeature(kind) ? undefined : skip),
     close: (context) => context.endFeature(),
   });
 
-const point = elements(Content.point, {
+const point = rule(Content.point, {
   text: TextHandling.report,
   open: (context) => (context.beginPoint() ? undefined : skip),
   close: (context) => context.endPoint(),
 });
 
-const skippedSegment = elements(Content.skipped, { close: (context) => context.endSkippedSegment() });
-const segment = elements(Content.trkseg, {
+const skippedSegment = rule(Content.skipped, { close: (context) => context.endSkippedSegment() });
+const segment = rule(Content.trkseg, {
   text: TextHandling.report,
   open({ visitor, reader }) {
     if (visitor.segment()) return undefined;
@@ -117,7 +117,7 @@ const segment = elements(Content.trkseg, {
   },
 });
 
-const segmentExtensions = elements(Content.extensions, {
+const segmentExtensions = rule(Content.extensions, {
   open({ extensions }) {
     extensions.begin(ExtensionOwner.segment);
     return undefined;
@@ -128,14 +128,14 @@ const segmentExtensions = elements(Content.extensions, {
 });
 
 /** An element that GPX does not have in this place: counted and left out. */
-const dropped = elements(Content.skipped, {
+const dropped = rule(Content.skipped, {
   open({ extensions }) {
     extensions.paths.surplus++;
     return undefined;
   },
 });
 
-const link = elements(Content.link, {
+const link = rule(Content.link, {
   isRepeatable: false,
   open(context) {
     context.beginLink();
@@ -145,15 +145,15 @@ const link = elements(Content.link, {
 });
 
 const geometryType = field(geometryTypeAction);
-const garmin = elements(Content.garmin);
-const shape = elements(Content.shape, {
+const garmin = rule(Content.garmin);
+const shape = rule(Content.shape, {
   isRepeatable: false,
   close: ({ extensions }, depth) => extensions.endShape(depth),
 });
 
 /** An element in extensions, or in the place of GPX's own elements. */
 const extension = (placement: number): ElementRule =>
-  elements(Content.extension, {
+  rule(Content.extension, {
     text: TextHandling.collect,
     open(context, depth) {
       const { extensions, reader, inPoint } = context;
@@ -171,7 +171,7 @@ const extension = (placement: number): ElementRule =>
       }
       return extensions.open(depth, placement) ? undefined : skip;
     },
-    close: (context, depth) => context.extensions.close(context, depth),
+    close: (context, depth) => context.extensions.close(depth),
   });
 
 /** Reads an element by another rule than the one of its path. */
@@ -187,7 +187,7 @@ const standardRules = Object.fromEntries(
 );
 
 const metadata = (isWithin: boolean): ElementRule =>
-  elements(Content.described, {
+  rule(Content.described, {
     text: TextHandling.collect,
     open(context) {
       context.metadata.begin(isWithin);
@@ -195,46 +195,46 @@ const metadata = (isWithin: boolean): ElementRule =>
     },
     close(context, depth) {
       const element = context.metadata.end(depth, context.isLeaf(depth));
-      if (!isWithin) context.visitor.metadata(context.reader.name, element);
+      if (!isWithin) context.file?.metadata(context.reader.name, element);
     },
   });
 
 /** The declaration of a field in the extensions of the file, by our writer. */
-const declaration = elements(Content.declarations, {
-  open({ reader, visitor }) {
+const declaration = rule(Content.declarations, {
+  open({ reader, file }) {
     if (reader.namespace() !== structureNamespace) {
-      visitor.leftOut(reader.name);
+      file?.leftOut(reader.name);
       return skip;
     }
     const { attributes } = reader;
     const name = attributes.get("name");
     const type = attributes.get("type");
     if (name !== null && type !== null) {
-      visitor.declaration(toFieldName(name), type, attributes.get("element"));
+      file?.declaration(toFieldName(name), type, attributes.get("element"));
     }
     return undefined;
   },
 });
 
-const root = elements(Content.gpx, {
+const root = rule(Content.gpx, {
   text: TextHandling.report,
   open(context) {
     const namespace = context.reader.namespace();
     context.useRoot(namespace);
-    context.visitor.root(namespace);
+    context.file?.root(namespace);
     return undefined;
   },
 });
 
-const notGpx = elements(Content.skipped, {
+const notGpx = rule(Content.skipped, {
   open({ source, reader }) {
     throw source.notGpx(reader.name.text);
   },
 });
 
-const unknown = elements(Content.skipped, {
-  open({ visitor, reader }) {
-    visitor.unknown(reader.name);
+const unknown = rule(Content.skipped, {
+  open({ file, reader }) {
+    file?.unknown(reader.name);
     return undefined;
   },
 });
@@ -244,7 +244,7 @@ function common(name: keyof typeof Content): Record<string, ElementRule> {
   const rules: Record<string, ElementRule> = {
     ...standardRules,
     ele: field(heightAction),
-    extensions: elements(Content.extensions),
+    extensions: rule(Content.extensions),
     link,
     url: field(linkHrefAction),
     urlname: field(linkTextAction),
@@ -265,8 +265,8 @@ const table: Readonly<Record<string, ElementRule>> = {
   "gpx/wpt": feature(Gpx.wpt, Content.wpt),
   "gpx/rte": feature(Gpx.rte, Content.rte),
   "gpx/trk": feature(Gpx.trk, Content.trk),
-  "gpx/metadata": elements(Content.metadata),
-  "gpx/extensions": elements(Content.declarations),
+  "gpx/metadata": rule(Content.metadata),
+  "gpx/extensions": rule(Content.declarations),
   // GPX 1.0 has the metadata directly in the root.
   "gpx/*": metadata(false),
   "gpx/!": unknown,
@@ -317,5 +317,5 @@ export function findRule(parent: ElementRule, context: ParseContext): ElementRul
 }
 
 /** The rule of the document itself, and of a root element that was opened by another reader. */
-export const documentRule = elements(Content.document);
+export const documentRule = rule(Content.document);
 export const rootRule = root;

@@ -5,7 +5,7 @@ import type { TextAction } from "./actions.js";
 import { ExtensionOwner, ExtensionParser } from "./extension-parser.js";
 import { MetadataCollector } from "./metadata-collector.js";
 import { PointTemplate } from "./point-template.js";
-import type { GpxLink, GpxVisitor } from "./visitor.js";
+import type { FeatureVisitor, FileVisitor, GpxLink } from "./visitor.js";
 
 /** An end tag with the white space after it has at most this many bytes, as far as `endSkippedSegment` searches. */
 const maxEndTagBytes = 128;
@@ -34,14 +34,21 @@ export class ParseContext {
 
   constructor(
     readonly reader: XmlReader,
-    readonly visitor: GpxVisitor,
+    readonly visitor: FeatureVisitor,
+    /** Null where only features are read. */
+    readonly file: FileVisitor | null,
     readonly source: { notGpx(name: string): Error },
   ) {
-    this.extensions = new ExtensionParser(reader, visitor, () => this.draft?.discard());
+    this.extensions = new ExtensionParser(this);
     this.metadata = new MetadataCollector(reader);
     this.waypoints = new PointTemplate(this);
     this.routePoints = new PointTemplate(this);
     this.trackPoints = new PointTemplate(this);
+  }
+
+  /** What was read depends on more than the tags of the open point, so that no template can replay it. */
+  notRepeatable(): void {
+    this.draft?.discard();
   }
 
   useRoot(namespace: string | null): void {
@@ -71,7 +78,7 @@ export class ParseContext {
     const { bytes, start, end } = this.reader.content;
     if (draft) {
       if (action.isRepeatable) draft.text(action, this.textFrom, this.reader.tokenFrom);
-      else draft.discard();
+      else this.notRepeatable();
     }
     action.apply(this, bytes, start, end);
   }
@@ -165,7 +172,7 @@ export class ParseContext {
       if (isDeclaration || prefix === "xsi" || (hasPlace && (code === ElementCode.lon || code === ElementCode.lat)))
         continue;
       this.extensions.paths.surplus++;
-      this.draft?.discard();
+      this.notRepeatable();
     }
   }
 
@@ -176,7 +183,7 @@ export class ParseContext {
   endSkippedSegment(): void {
     const { bytes, tokenFrom } = this.reader;
     const before = bytes.toString("latin1", Math.max(0, tokenFrom - maxEndTagBytes), tokenFrom);
-    if (/<\/([\w.-]+:)?extensions\s*>\s*$/.test(before)) this.visitor.segmentExtended();
+    if (/<\/([\w.-]+:)?extensions\s*>\s*$/.test(before)) this.visitor.skippedSegmentExtensions?.();
   }
 
   beginLink(): void {

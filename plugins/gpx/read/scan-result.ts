@@ -36,7 +36,7 @@ export interface GpxScanResult {
   readonly splits: readonly GpxSplit[];
   readonly counts: readonly [number, number, number];
   /** The fields of each kind of feature, and of all kinds: those of the schema in its order, then by first occurrence. */
-  readonly fields: readonly (readonly GpxField[])[];
+  readonly fields: { readonly byKind: readonly (readonly GpxField[])[]; readonly all: readonly GpxField[] };
   /** The name in the metadata; empty for none. */
   readonly name: string;
   /** The metadata, without the name and the bounds, which the layer has. */

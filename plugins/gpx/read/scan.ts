@@ -1,47 +1,22 @@
 import { createError, type GeoferryError, type Place } from "../../../src/errors.js";
-import { type FieldType, fieldTypes, type SkippedRange, type XmlPathStep } from "../../../src/model/index.js";
+import type { SkippedRange } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
 import type { OptionValues } from "../../../src/plugin/options.js";
-import { findNumberLikeName } from "../../shared/text/number-like-names.js";
 import { type XmlName, type XmlPosition, XmlReader, type XmlReaderTuning, XmlToken } from "../../shared/xml/reader.js";
-import {
-  coordinateField,
-  Gpx,
-  gpxTypeField,
-  linksField,
-  segmentField,
-  standardFields,
-  vocabulary,
-} from "../elements.js";
+import { vocabulary } from "../elements.js";
 import { type MetadataElement, readMetadata } from "../metadata.js";
 import type { readOptions } from "../options.js";
+import { FieldScan } from "./field-scan.js";
 import { findFeature } from "./find-feature.js";
 import { GpxParser } from "./gpx-parser.js";
 import type { ValuePath } from "./paths.js";
-import type { GpxField, GpxScanResult, GpxSplit } from "./scan-result.js";
-import { classifyValue, fittingType, guessType, ValueForm } from "./value-forms.js";
-import type { GpxVisitor } from "./visitor.js";
-
-interface FieldStats {
-  /** The `ValueForm` flags of all values. */
-  forms: number;
-  /** The first texts that are numbers. */
-  readonly numbers: string[];
-  repeated: boolean;
-  steps: readonly XmlPathStep[] | null;
-  /** The number of the last feature with the field. */
-  seen: number;
-}
+import type { GpxScanResult, GpxSplit } from "./scan-result.js";
+import type { FeatureVisitor, FileVisitor } from "./visitor.js";
 
 /** After this many skipped ranges, reading ends. */
 const maxSkippedRanges = 100;
-/** The number of texts of a field that are searched for names that look like numbers. */
-const maxNumberSamples = 100;
-/** The maximum number of fields that a notice names. */
-const maxListedFields = 5;
 /** The maximum number of different names of unknown elements that are recorded. */
 const maxUnknownNames = 50;
-const numberForms = ValueForm.int32 | ValueForm.int53 | ValueForm.int64 | ValueForm.double | ValueForm.beyond;
 const gpx11Namespace = "http://www.topografix.com/GPX/1/1";
 const knownNamespaces = /^http:\/\/www\.topografix\.com\/GPX\/1\/[01]$/;
 /** Elements with metadata: children of `metadata` in GPX 1.1, of the root in GPX 1.0. */
@@ -77,7 +52,7 @@ export async function scanGpx(
   for (;;) {
     const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });
     scanner.reader = reader;
-    const parser = new GpxParser(reader, scanner, { notGpx });
+    const parser = new GpxParser(reader, scanner, scanner, { notGpx });
     for (let token = parser.read(); token !== XmlToken.end; token = parser.read()) {
       if (token === XmlToken.more) await reader.fill();
     }
@@ -86,7 +61,7 @@ export async function scanGpx(
       return scanner.result();
     }
     const next = scanner.gaps.length < maxSkippedRanges ? await scanner.nextAfter(file) : -1;
-    scanner.giveUp(reader.damage, source, next, file.size);
+    scanner.skipRange(reader.damage, source, next, file.size);
     if (next < 0) return scanner.result();
     start = { ...scanner.start!, byte: next };
   }
@@ -99,7 +74,7 @@ const scanContext = ({ getTextDecoder, signal, skipErrors }: ReadContext) => ({
   skipErrors,
 });
 
-class GpxScanner implements GpxVisitor {
+class GpxScanner implements FeatureVisitor, FileVisitor {
   reader!: XmlReader;
   start: XmlPosition | null = null;
   readonly gaps: SkippedRange[] = [];
@@ -109,15 +84,7 @@ class GpxScanner implements GpxVisitor {
   private counts: [number, number, number] = [0, 0, 0];
   private splitCounts: [number, number, number] = [0, 0, 0];
   private splitFrom = -1;
-  private readonly stats: Map<string, FieldStats>[] = [new Map(), new Map(), new Map()];
-  private readonly byPath: (FieldStats | undefined)[][] = [[], [], []];
-  private readonly standards: (FieldStats | undefined)[][] = [[], [], []];
-  private readonly links = [false, false, false];
-  private readonly pointValues = [false, false, false];
-  private segmentValues = false;
-  private readonly declared = new Map<string, FieldType>();
-  /** Elements of GPX that hold fields with other names, by these names. */
-  private readonly standardOf = new Map<string, string>();
+  private readonly fields: FieldScan;
   private readonly left = new Set<string>();
   private readonly described: MetadataElement[] = [];
   private namespace: string | null = null;
@@ -125,7 +92,6 @@ class GpxScanner implements GpxVisitor {
   private readonly unknownElements = new Map<string, number>();
   private strayTexts = 0;
   private name = "";
-  private kind = 0;
   private features = 0;
   private lastEnd = 0;
 
@@ -137,9 +103,10 @@ class GpxScanner implements GpxVisitor {
     private readonly readsAll: boolean,
     /** Whether positions between route points are added to the line. */
     private readonly readsShape: boolean,
-    /** Whether fields without a declaration get a type that fits all values, instead of text. */
-    private readonly infersTypes: boolean,
-  ) {}
+    infersTypes: boolean,
+  ) {
+    this.fields = new FieldScan(infersTypes);
+  }
 
   /** Returns the start of the next feature after damage, −1 for none. */
   async nextAfter(file: SourceFile): Promise<number> {
@@ -148,7 +115,7 @@ class GpxScanner implements GpxVisitor {
   }
 
   /** Ends the split before the damage, and records the range that is skipped. */
-  giveUp(damage: GeoferryError, source: string, next: number, size: number): void {
+  skipRange(damage: GeoferryError, source: string, next: number, size: number): void {
     const { place, reason } = damage.details as { place: Place; reason: string };
     const from = this.featureFrom < 0 ? this.reader.byte : this.featureFrom;
     if (this.lastEnd > this.splitFrom && this.splitFrom >= 0) this.endSplit(this.lastEnd);
@@ -168,8 +135,8 @@ class GpxScanner implements GpxVisitor {
     if (known.size < maxUnknownNames || known.has(text)) known.set(text, (known.get(text) ?? 0) + 1);
   }
 
-  strayText(isBeside: boolean): void {
-    if (isBeside) this.strayTexts++;
+  textBesideFeatures(): void {
+    this.strayTexts++;
   }
 
   /**
@@ -182,7 +149,7 @@ class GpxScanner implements GpxVisitor {
       const example = `the namespace of the document is "${namespace}", which is not GPX's (${gpx11Namespace}); it was read as GPX`;
       context.reportNotice("namespace-mistyped", undefined, example);
     }
-    this.reportNumberLikeNames(context);
+    this.fields.reportNumberLikeNames(context);
     if (this.strayTexts > 0) {
       const example =
         "text between the features, where GPX does not allow it, was left out: a tag may be damaged there";
@@ -210,8 +177,8 @@ class GpxScanner implements GpxVisitor {
     if (this.splitFrom < 0) {
       this.splitFrom = byte;
     } else if (byte - this.splitFrom >= this.splitSize && reader.splittable) this.endSplit(byte);
-    this.kind = kind;
     this.features++;
+    this.fields.begin(kind);
     return true;
   }
 
@@ -223,118 +190,83 @@ class GpxScanner implements GpxVisitor {
   }
 
   standard(index: number, bytes: Buffer, from: number, to: number): void {
-    const of = this.standards[this.kind]!;
-    of[index] ??= this.statsOf(standardFields[index]!.name);
-    if (to > from) this.value(of[index], bytes, from, to);
+    this.fields.addStandard(index, bytes, from, to);
   }
 
   extension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
-    this.value(this.statsOfPath(path), bytes, from, to);
+    this.fields.addExtension(path, bytes, from, to);
   }
 
   attribute(path: ValuePath, value: string): void {
     const { content } = this.reader;
     content.begin();
     content.addText(value, "");
-    this.value(this.statsOfPath(path), content.bytes, content.start, content.end);
+    this.fields.addExtension(path, content.bytes, content.start, content.end);
     content.drop();
   }
 
-  private statsOfPath(path: ValuePath): FieldStats {
-    const of = this.byPath[this.kind]!;
-    of[path.index] ??= this.statsOf(path.name, path.steps);
-    const stats = of[path.index]!;
-    // Another element gave values under the same name.
-    if (!path.steps) stats.steps = null;
-    return stats;
-  }
-
-  private statsOf(name: string, steps: readonly XmlPathStep[] | null = null): FieldStats {
-    const stats = this.stats[this.kind]!;
-    let known = stats.get(name);
-    if (!known) {
-      known = { forms: 0, numbers: [], repeated: false, steps, seen: 0 };
-      stats.set(name, known);
-    }
-    return known;
-  }
-
-  private value(stats: FieldStats, bytes: Buffer, from: number, to: number): void {
-    // One value that is a text makes the field a text.
-    if (to > from && (stats.forms & ValueForm.text) === 0) {
-      const form = classifyValue(bytes, from, to);
-      stats.forms |= form;
-      if (stats.numbers.length < maxNumberSamples && (form & numberForms) !== 0)
-        stats.numbers.push(bytes.toString("latin1", from, to));
-    }
-    if (stats.seen === this.features) stats.repeated = true;
-    stats.seen = this.features;
-  }
-
   link(): void {
-    this.links[this.kind] = true;
+    this.fields.addLink();
   }
 
   geometryType(): void {}
 
   /** Once points are known to have values, segments give no more information, and are skipped unless damage matters. */
   segment(): boolean {
-    return this.readsAll || !this.pointValues[Gpx.trk];
+    return this.readsAll || !this.fields.hasPointValues;
   }
 
   segmentExtension(): void {
-    this.segmentValues = true;
+    this.fields.hasSegmentValues = true;
   }
 
   segmentAttribute(): void {
-    this.segmentValues = true;
+    this.fields.hasSegmentValues = true;
   }
 
-  segmentExtended(): void {
-    this.segmentValues = true;
+  skippedSegmentExtensions(): void {
+    this.fields.hasSegmentValues = true;
   }
 
   beginPoint(): boolean {
-    return !this.pointValues[this.kind];
+    return !this.fields.hasPointValues;
   }
 
   pointStandard(): void {
-    this.pointValues[this.kind] = true;
+    this.fields.addPointValue();
   }
 
   pointExtension(): void {
-    this.pointValues[this.kind] = true;
+    this.fields.addPointValue();
   }
 
   pointAttribute(): void {
-    this.pointValues[this.kind] = true;
+    this.fields.addPointValue();
   }
 
   pointShape(): void {
-    if (!this.readsShape) this.pointValues[this.kind] = true;
+    if (!this.readsShape) this.fields.addPointValue();
   }
 
   pointLink(): void {
-    this.pointValues[this.kind] = true;
+    this.fields.addPointValue();
   }
 
   endPoint(): void {}
   badHeight(): void {}
+  strayText(): void {}
 
   end(): void {
-    this.counts[this.kind]!++;
-    this.splitCounts[this.kind]!++;
+    const { kind } = this.fields;
+    this.counts[kind]!++;
+    this.splitCounts[kind]!++;
     this.reader.content.clear();
     this.lastEnd = this.reader.byteAfter;
     this.featureFrom = -1;
   }
 
   declaration(name: string, type: string, element: string | null): void {
-    const known = fieldTypes.find((each) => each === type);
-    if (known) this.declared.set(name, known);
-    if (known && element !== null && standardFields.some((each) => each.name === element)) {
-      this.standardOf.set(name, element);
-    }
+    this.fields.declare(name, type, element);
   }
 
   leftOut({ text }: XmlName): void {
@@ -355,85 +287,11 @@ class GpxScanner implements GpxVisitor {
       start: this.start,
       splits: this.splits,
       counts: this.counts,
-      fields: [[Gpx.wpt], [Gpx.rte], [Gpx.trk], [Gpx.wpt, Gpx.rte, Gpx.trk]].map((kinds) => this.fieldsOf(kinds)),
+      fields: this.fields.result(),
       name: this.name,
       metadata: readMetadata(this.described) ?? null,
       left: [...this.left],
       gaps: this.gaps,
     };
-  }
-
-  /** Returns the declared fields in their order, then those of the schema, then others by first occurrence. */
-  private fieldsOf(kinds: readonly number[]): GpxField[] {
-    const { declared } = this;
-    const stats = this.statsOfKinds(kinds);
-    const fields = new Map<string, GpxField>();
-    const add = (name: string, type: FieldType, repeated = false) => {
-      if (fields.has(name)) return;
-      const standard = this.standardOf.get(name);
-      const element = stats.get(name)?.steps;
-      fields.set(name, {
-        name,
-        type,
-        repeated,
-        declared: declared.has(name),
-        ...(standard === undefined ? {} : { standard }),
-        ...(element ? { element } : {}),
-      });
-    };
-    const renamed = new Set(this.standardOf.values());
-    if (!declared.has(gpxTypeField)) add(gpxTypeField, "text");
-    for (const [name, type] of declared) {
-      const forms = stats.get(this.standardOf.get(name) ?? name)?.forms ?? 0;
-      add(name, name === gpxTypeField ? "text" : fittingType(forms, type));
-    }
-    for (const { name, type } of standardFields) {
-      const known = stats.get(name);
-      if (known && !renamed.has(name)) add(name, fittingType(known.forms, type));
-    }
-    if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
-    for (const [name, { forms, repeated }] of stats) {
-      if (name !== coordinateField && name !== segmentField && !renamed.has(name))
-        add(name, repeated ? "json" : this.inferType(forms), repeated);
-    }
-    if (stats.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
-    if (stats.has(segmentField) || (this.segmentValues && kinds.includes(Gpx.trk))) add(segmentField, "json");
-    return [...fields.values()];
-  }
-
-  private inferType(forms: number): FieldType {
-    return this.infersTypes ? guessType(forms) : "text";
-  }
-
-  /** Reports fields of numbers that may be names: as numbers, different ones become equal. */
-  private reportNumberLikeNames(context: Pick<ReadContext, "reportNotice">): void {
-    const examples = new Map<string, string>();
-    for (const [name, { forms, numbers, repeated }] of this.statsOfKinds([Gpx.wpt, Gpx.rte, Gpx.trk])) {
-      if (repeated || this.declared.has(name) || standardFields.some((each) => each.name === name)) continue;
-      const type = this.inferType(forms);
-      const example = type === "text" || type === "json" ? null : findNumberLikeName(numbers);
-      if (example !== null) examples.set(name, `"${name}": ${example}`);
-    }
-    if (examples.size === 0) return;
-    const listed = [...examples.values()].slice(0, maxListedFields).join(", ");
-    const rest = examples.size > maxListedFields ? ` and ${examples.size - maxListedFields} more` : "";
-    const advice = "if these are no numbers, --in types=text reads them as text";
-    context.reportNotice("number-ambiguous", undefined, `${listed}${rest}; ${advice}`);
-  }
-
-  private statsOfKinds(kinds: readonly number[]): Map<string, FieldStats> {
-    const united = new Map<string, FieldStats>();
-    for (const kind of kinds) {
-      for (const [name, stats] of this.stats[kind]!) {
-        const known = united.get(name);
-        if (!known) united.set(name, { ...stats, numbers: [...stats.numbers] });
-        else {
-          known.forms |= stats.forms;
-          known.numbers.push(...stats.numbers);
-          known.repeated ||= stats.repeated;
-        }
-      }
-    }
-    return united;
   }
 }

@@ -4,14 +4,10 @@ import type { ShapePoint } from "../route-shape.js";
 import type { ValuePath } from "./paths.js";
 
 /**
- * Receives the contents of a file in document order. Texts are `bytes[from … to]`, in `reader.content` or in the reader's
+ * Receives the features of a file in document order. Texts are `bytes[from … to]`, in `reader.content` or in the reader's
  * window; they are valid until their feature ends.
  */
-export interface GpxVisitor {
-  /** The root element begins. Its namespace is empty for none, null for a prefix that is not declared. */
-  root(namespace: string | null): void;
-  /** A child of the root element that is not GPX's. */
-  unknown(name: XmlName): void;
+export interface FeatureVisitor {
   /** A wpt, rte or trk begins. @returns false to skip it */
   begin(kind: number): boolean;
   /** A simple element of the feature, by its index in `standardFields`. */
@@ -28,8 +24,8 @@ export interface GpxVisitor {
   segmentExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void;
   /** An attribute of an element in the extensions of a segment. */
   segmentAttribute(path: ValuePath, value: string): void;
-  /** A skipped segment has extensions. */
-  segmentExtended(): void;
+  /** A segment that was skipped has extensions. */
+  skippedSegmentExtensions?(): void;
   /** Whether positions of points are used; where not, they are not parsed. */
   readonly wantsPlaces: boolean;
   /** A point of a line begins. @returns false to skip its values */
@@ -44,16 +40,26 @@ export interface GpxVisitor {
   endPoint(height: number): void;
   /** A feature ends. For a wpt, the arguments are its position. */
   end(longitude: number, latitude: number, height: number): void;
-  /** The declaration of a field's type at the end of the file, with the GPX element that holds it under another name. */
-  declaration(name: string, type: string, element: string | null): void;
-  /** An element of the metadata, or in the root for GPX 1.0. */
-  metadata(name: XmlName, element: MetadataElement): void;
-  /** An element in the extensions of the file itself. */
-  leftOut(name: XmlName): void;
-  /** Text where GPX has elements only: between the features (`isBeside`), or in one. */
-  strayText(isBeside: boolean): void;
+  /** Text in a feature where GPX has elements only. */
+  strayText(): void;
   /** A height is not a number. */
   badHeight(): void;
+}
+
+/** Receives what is beside the features, in document order. Without a file visitor, only features are read. */
+export interface FileVisitor {
+  /** The root element begins. Its namespace is empty for none, null for a prefix that is not declared. */
+  root(namespace: string | null): void;
+  /** A child of the root element that is not GPX's. */
+  unknown(name: XmlName): void;
+  /** An element of the metadata, or in the root for GPX 1.0. */
+  metadata(name: XmlName, element: MetadataElement): void;
+  /** The declaration of a field's type at the end of the file, with the GPX element that holds it under another name. */
+  declaration(name: string, type: string, element: string | null): void;
+  /** An element in the extensions of the file itself. */
+  leftOut(name: XmlName): void;
+  /** Text between the features, where GPX has elements only. */
+  textBesideFeatures(): void;
 }
 
 export interface GpxLink {

@@ -11,13 +11,19 @@ import { DroppedReporter } from "../read/dropped-reporter.js";
 import type { CapturedElement } from "../read/element-capture.js";
 import { FeatureReader } from "../read/feature-reader.js";
 import { ValueSource } from "../read/feature-record.js";
-import { fieldTypeOfKmlType } from "../read/field-types.js";
 import { readAttributes, vocabulary } from "../vocabulary.js";
 import { ContainerMetadata, DocumentMetadata } from "./container-metadata.js";
-import { type DocumentSchema, isFieldType } from "./field-scan.js";
+import {
+  linkNotice,
+  reportEmptyFolders,
+  reportResources,
+  reportUnread,
+  reportUnusedStyles,
+} from "./document-notices.js";
 import { findFeature } from "./find-feature.js";
 import { type KmlSplit, type LayerPlan, LayerScan } from "./layer-scan.js";
-import { LinkedEntries, type SkippedLinkReason } from "./linked-entries.js";
+import { LinkedEntries } from "./linked-entries.js";
+import { SchemaTable } from "./schema-table.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { StyleUsage } from "./unused-styles.js";
 
@@ -29,25 +35,6 @@ const maxSkippedRanges = 1000;
 const maxUnknownNames = 50;
 /** KML 2.2 and 2.3, and Google's 2.0 to 2.2. */
 const knownNamespaces = /^http:\/\/(www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d$/;
-
-/** The notices for links that are not read. */
-const linkNotices: Readonly<Record<SkippedLinkReason, (link: string, href: string) => [string, undefined, string]>> = {
-  elsewhere: (link, href) => [
-    "network-link",
-    undefined,
-    `${link} refers to ${href}, which is not fetched; convert that file, too`,
-  ],
-  missing: (link, href) => [
-    "network-link-missing",
-    undefined,
-    `${link} refers to ${href}, which is not in the archive; convert that file, too, if you have it`,
-  ],
-  repeated: (link, href) => [
-    "network-link-repeated",
-    undefined,
-    `${link} refers to ${href}, which another link includes; each document is read once`,
-  ],
-};
 
 /** The result of scanning a document. Plain data. */
 export interface DocumentPlan {
@@ -85,8 +72,7 @@ export interface DocumentScanSettings {
 
 /** Reads a document once to find its layers, fields and splits. */
 export class DocumentScanner implements DocumentVisitor {
-  private readonly schemas = new Map<string, DocumentSchema>();
-  private lastSchema: DocumentSchema | null = null;
+  private readonly schemas = new SchemaTable();
   private readonly styles = new StyleTable();
   /** The number of empty folders, and the paths of the first ones. */
   private readonly emptyFolders = { count: 0, paths: [] as string[] };
@@ -151,8 +137,8 @@ export class DocumentScanner implements DocumentVisitor {
         this.stylesOfFeature.push(scope + id);
         return undefined;
       },
-      arrayType: (schema: string, name: string) => this.schemas.get(schema)?.arrays.get(name),
-      isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
+      arrayType: (schema: string, name: string) => this.schemas.byId.get(schema)?.arrays.get(name),
+      isTypedField: (name: string) => this.schemas.isTypedField(name),
       ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
         if (id) this.styles.add(scope + id, style);
       },
@@ -172,7 +158,7 @@ export class DocumentScanner implements DocumentVisitor {
       ...(start ? { start } : {}),
     });
     const document = new DocumentReader(xml, this.features, {
-      isTyped: (name) => [...this.schemas.values()].some((schema) => schema.typed === name),
+      isTyped: (name) => this.schemas.isTyped(name),
       findings: this,
       containers,
       rootNamespace: this.rootNamespace,
@@ -188,8 +174,9 @@ export class DocumentScanner implements DocumentVisitor {
       const example = "shared styles beyond the memory limit were left out; styleUrl has their ids";
       this.context.reportLoss("style-dropped", undefined, example, this.styles.dropped);
     }
-    this.reportUnread();
-    this.reportResources();
+    const { source, archive } = this.settings;
+    reportUnread(this.linked.unread, source, this.context);
+    reportResources(archive, source, this.context);
     return this.plan();
   }
 
@@ -276,7 +263,7 @@ export class DocumentScanner implements DocumentVisitor {
     if (!layer) {
       layer = new LayerScan(
         this.settings.byFolder ? { path, name: folder } : undefined,
-        this.schemas,
+        this.schemas.byId,
         this.context.keepsBadGeometries,
       );
       this.layers.set(key, layer);
@@ -301,14 +288,6 @@ export class DocumentScanner implements DocumentVisitor {
     const own = appendName(path, name);
     if (!this.settings.byFolder && this.emptyFolders.count++ < 5) this.emptyFolders.paths.push(own);
     this.layerAt(own, name);
-  }
-
-  private reportEmptyFolders(): void {
-    const { paths, count } = this.emptyFolders;
-    if (count === 0) return;
-    const listed = paths.map((path) => `"${path}"`).join(", ");
-    const example = `folders without features were left out: ${listed}${count > paths.length ? " …" : ""}`;
-    this.context.reportNotice("folder-empty", undefined, example, count);
   }
 
   private addDetails({ container: { isRoot, name }, details }: DocumentScanner["nested"][number]): void {
@@ -379,17 +358,13 @@ export class DocumentScanner implements DocumentVisitor {
       names.add(name);
       return this.planLayer(layer, name, metadata[n]);
     });
-    this.reportEmptyFolders();
+    reportEmptyFolders(this.emptyFolders.count, this.emptyFolders.paths, this.context);
     this.reportUnusedStyles();
-    this.reportTitles();
-    const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
-      name === null ? [] : [[name, [...fields.keys()]] as const],
-    );
+    for (let n = this.schemas.unusedTitles; n > 0; n--) this.left.add("displayName");
     const entries = this.linked.read.map((path, at) => ({ path, rootNamespace: this.rootNamespaces[at] }));
-    const arrays = [...this.schemas].flatMap(([id, schema]) =>
-      schema.arrays.size > 0 ? [[id, schema.arrays] as const] : [],
-    );
-    return { layers, styles: this.styles.data, typed: new Map(typed), arrays: new Map(arrays), entries };
+    const typed = this.schemas.typedFields();
+    const arrays = this.schemas.arrayTypes();
+    return { layers, styles: this.styles.data, typed, arrays, entries };
   }
 
   private reportUnusedStyles(): void {
@@ -397,21 +372,7 @@ export class DocumentScanner implements DocumentVisitor {
     const layers = [...this.layers.values()];
     if (layers.some(({ usedStyles }) => usedStyles === null)) return;
     const found = this.unusedStyles.unused(layers.flatMap(({ usedStyles }) => [...usedStyles!]));
-    if (!found) return;
-    const count = found.ids.length + found.anonymous;
-    if (count === 0) return;
-    const listed = found.ids.slice(0, 5).map((id) => `"${id}"`);
-    if (found.anonymous > 0) listed.push(`${found.anonymous} without an id`);
-    const more = found.ids.length > 5 ? " …" : "";
-    const example = `shared styles that no feature uses were left out: ${listed.join(", ")}${more}`;
-    this.context.reportNotice("style-unused", undefined, example, count);
-  }
-
-  /** Reports display names of fields that no layer has. */
-  private reportTitles(): void {
-    for (const { titles } of new Set(this.schemas.values())) {
-      for (const { isUsed } of titles.values()) if (!isUsed) this.left.add("displayName");
-    }
+    if (found) reportUnusedStyles(found, this.context);
   }
 
   /** @throws input-not-understood where there are elements in the place of features, and no features */
@@ -509,64 +470,24 @@ export class DocumentScanner implements DocumentVisitor {
       this.target = { path: found.path, name };
       return true;
     }
-    const link = name === "" ? "NetworkLink" : `NetworkLink "${name}"`;
-    this.context.reportNotice(...linkNotices[found](link, href || "nothing"));
+    this.context.reportNotice(...linkNotice(found, name, href));
     return false;
   }
 
-  /** Reports the documents of the archive that no link refers to. */
-  private reportUnread(): void {
-    const { unread } = this.linked;
-    if (unread.length === 0) return;
-    const { source } = this.settings;
-    const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
-    const example = `${source} is read as one dataset; it also contains ${listed}, which no link refers to; unpack it to read them`;
-    this.context.reportNotice("zip-entries-ignored", undefined, example, unread.length);
-  }
-
-  /** Reports the images and other files of the archive, which descriptions and styles may refer to. */
-  private reportResources(): void {
-    const { otherPaths = [] } = this.settings.archive ?? {};
-    if (otherPaths.length === 0) return;
-    const listed = `${otherPaths.slice(0, 5).join(", ")}${otherPaths.length > 5 ? " …" : ""}`;
-    const example = `files of ${this.settings.source} that are no documents were left out, and references to them lead nowhere: ${listed}`;
-    this.context.reportLoss("resource-left-out", undefined, example, otherPaths.length);
-  }
-
   schema(id: string, typed: string | null, name: string): void {
-    const key = this.scope + id;
-    this.lastSchema = {
-      id: key,
-      typed,
-      name,
-      fields: new Map(),
-      arrays: new Map(),
-      titles: new Map(),
-      own: new Map(),
-      ids: null,
-    };
-    const known = this.schemas.get(key);
-    if (known) this.lastSchema = known;
-    else this.schemas.set(key, this.lastSchema);
-    // Geoferry's declarations of fields come first.
-    const declarations = this.ownFields.get(key);
-    if (declarations) for (const each of declarations) this.addDeclaration(this.lastSchema, each);
+    this.schemas.begin(this.scope + id, typed, name);
   }
-
-  private readonly ownFields = new Map<string, { role: string; name: string; type: string }[]>();
 
   schemaField(name: string, type: string): void {
-    this.lastSchema?.fields.set(name, fieldTypeOfKmlType(type));
+    this.schemas.addField(name, type);
   }
 
   schemaArray(name: string, type: string): void {
-    this.lastSchema?.arrays.set(name, fieldTypeOfKmlType(type));
+    this.schemas.addArray(name, type);
   }
 
   schemaTitle(field: string, title: string): void {
-    const titles = this.lastSchema?.titles;
-    if (!titles || titles.has(field)) this.left.add("displayName");
-    else titles.set(field, { title, isUsed: false });
+    if (!this.schemas.addTitle(field, title)) this.left.add("displayName");
   }
 
   attributes(code: number): void {
@@ -574,19 +495,7 @@ export class DocumentScanner implements DocumentVisitor {
   }
 
   ownField(role: string, schema: string, name: string, type: string): void {
-    const key = this.scope + schema;
-    const list = this.ownFields.get(key) ?? [];
-    list.push({ role, name, type });
-    this.ownFields.set(key, list);
-  }
-
-  private addDeclaration(
-    schema: DocumentSchema,
-    { role, name, type }: { role: string; name: string; type: string },
-  ): void {
-    if (!isFieldType(type)) return;
-    if (role === "id") schema.ids = { field: name, type };
-    else if (role === "field") schema.own.set(name, type);
+    this.schemas.declare(this.scope + schema, { role, name, type });
   }
 
   style(id: string, style: Parameters<StyleTable["add"]>[1]): void {

@@ -7,11 +7,11 @@
  * try {
  *   for (;;) {
  *     const token = reader.next();
- *     if (token === Token.end) break;
- *     if (token === Token.more) await reader.fill();                // the only wait, once per MiB
- *     else if (token === Token.open && reader.name.code === 2) reader.content.clear();
- *     else if (token === Token.text) reader.collect();              // adds to reader.content
- *     else if (token === Token.close && reader.name.code === 2) use(reader.content.text());
+ *     if (token === XmlToken.end) break;
+ *     if (token === XmlToken.more) await reader.fill();             // the only wait, once per MiB
+ *     else if (token === XmlToken.open && reader.name.code === 2) reader.content.clear();
+ *     else if (token === XmlToken.text) reader.collect();           // adds to reader.content
+ *     else if (token === XmlToken.close && reader.name.code === 2) use(reader.content.text());
  *   }
  * } finally {
  *   reader.report();                                               // notices for repairs
@@ -26,7 +26,7 @@
  * - Prefixes need not be declared: `name.local` and `name.prefix` are set in any case.
  * - Flaws that leave the meaning clear (a bare `&`, control characters, invalid UTF-8, a repeated attribute) are repaired,
  *   and `report` reports them. Other input that is not well-formed ends the reading with `input-corrupt` or
- *   `input-truncated`, with line and byte. With `context.skipErrors` it ends with `Token.end`, and `damage` is set.
+ *   `input-truncated`, with line and byte. With `context.skipErrors` it ends with `XmlToken.end`, and `damage` is set.
  * - To begin in the middle, for splits: `childStart()` right after `open` of an element is the `start` of its first child.
  *   With the `byte` after `open` of another child (`{ ...start, byte: reader.byte }`), it is the start of that child. `to`
  *   is such a byte, too. `splittable` is whether the encoding allows it.

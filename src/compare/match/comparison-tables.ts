@@ -23,7 +23,7 @@ export interface MapRowStatus extends KeyedRow {
   /** The source's digest if a detailed comparison found both features equal despite different digests; else null. */
   readonly sent: string | null;
   /** Whether a rejected source feature has its key. */
-  readonly protected: 0 | 1;
+  readonly isSourceRejected: 0 | 1;
 }
 
 const rowColumns = ["seq", "id", "page", "kind", "file", "start", "length", "digest", "key", "numeric"] as const;
@@ -50,13 +50,13 @@ export class ComparisonTables {
       CREATE INDEX IF NOT EXISTS source_key ON source (key);
       CREATE INDEX IF NOT EXISTS map_key ON map (key);
       DROP TABLE IF EXISTS temp.changed;
-      DROP TABLE IF EXISTS temp.absorbed;
+      DROP TABLE IF EXISTS temp.equivalent;
       CREATE TEMP TABLE changed (map INTEGER PRIMARY KEY);
-      CREATE TEMP TABLE absorbed (map INTEGER PRIMARY KEY, sent TEXT NOT NULL);
+      CREATE TEMP TABLE equivalent (map INTEGER PRIMARY KEY, sent TEXT NOT NULL);
       CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID;`);
     for (const side of sideNames) this.checkKeysUnique(side);
     this.insertChanged = database.prepare("INSERT INTO changed VALUES (?)");
-    this.insertEquivalent = database.prepare("INSERT INTO absorbed VALUES (?, ?)");
+    this.insertEquivalent = database.prepare("INSERT INTO equivalent VALUES (?, ?)");
   }
 
   /** Features on both sides with different digests, in source order. */
@@ -106,14 +106,14 @@ export class ComparisonTables {
     this.insertEquivalent.run(map.seq, sent);
   }
 
-  /** Map features that no update changes, in map order. */
-  *findUnchanged(): Generator<MapRowStatus> {
+  /** Map features that no update changes, in map order: the candidates for deletion. */
+  *findNotUpdated(): Generator<MapRowStatus> {
     yield* this.queryPages<MapRowStatus>(
       "map",
-      `SELECT map.*, absorbed.sent AS sent,
+      `SELECT map.*, equivalent.sent AS sent,
          EXISTS (SELECT 1 FROM source WHERE source.key = map.key) AS matched,
-         EXISTS (SELECT 1 FROM rejected WHERE rejected.key = map.key) AS protected
-       FROM map LEFT JOIN absorbed ON absorbed.map = map.seq
+         EXISTS (SELECT 1 FROM rejected WHERE rejected.key = map.key) AS isSourceRejected
+       FROM map LEFT JOIN equivalent ON equivalent.map = map.seq
        WHERE map.seq > ? AND NOT EXISTS (SELECT 1 FROM changed WHERE changed.map = map.seq)`,
     );
   }

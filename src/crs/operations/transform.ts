@@ -31,27 +31,27 @@ export async function buildTransform(
 ): Promise<Transform> {
   if (operation.kind === "identity") return () => 0;
   const [source, target] = await Promise.all([resolveDefinition(operation.from), resolveDefinition(operation.to)]);
-  const enter = await toGeographic(source);
-  const leave = await fromGeographic(target);
-  const move = await buildDatumShift(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
+  const toGeographic = await buildToGeographic(source);
+  const fromGeographic = await buildFromGeographic(target);
+  const datumShift = await buildDatumShift(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
   // A transformation that is used everywhere is counted only for the advice of better ones.
   const isCounted = operation.transformations.length === 1 && operation.ignoresArea && operation.better.length > 0;
   // Between geographic systems with the same datum, at most the unit changes.
-  if (!move && !source.projection && !target.projection && isSameFrame(source.geodetic!, target.geodetic!))
+  if (!datumShift && !source.projection && !target.projection && isSameFrame(source.geodetic!, target.geodetic!))
     return (xy) => {
       if (!isCounted) return 0;
       // A copy, since a conversion to radians and back changes the last digits.
       const angles = xy.slice();
-      enter(angles, xy.length >>> 1);
+      toGeographic(angles, xy.length >>> 1);
       tally.addAll(0, angles, xy.length >>> 1);
       return 0;
     };
   return (xy, z) => {
     const count = xy.length >>> 1;
-    enter(xy, count);
+    toGeographic(xy, count);
     if (isCounted) tally.addAll(0, xy, count);
-    move?.(xy, z, 0, count);
-    leave(xy, count);
+    datumShift?.(xy, z, 0, count);
+    fromGeographic(xy, count);
     return markFailures(xy, count);
   };
 }
@@ -65,9 +65,9 @@ export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64A
   const { geodetic, projection, unsupportedReason } = definition;
   if (geodetic === null || unsupportedReason !== null) return null;
   if (projection !== null && (await findKernel(definition)) === null) return null;
-  const enter = await toGeographic(definition);
+  const toGeographic = await buildToGeographic(definition);
   return (xy) => {
-    enter(xy, xy.length >>> 1);
+    toGeographic(xy, xy.length >>> 1);
     for (let i = 0; i < xy.length; i++) xy[i] = (xy[i]! * 180) / Math.PI;
   };
 }
@@ -93,11 +93,11 @@ export async function createFailureExplainer(operation: Operation): Promise<(x: 
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
   const gap = "beyond the available grids";
   if (ignoresArea) return transformations.some(usesGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
-  const enter = await toGeographic(await resolveDefinition(from));
+  const toGeographic = await buildToGeographic(await resolveDefinition(from));
   const chooser = new OperationSelector(transformations);
   return (x, y) => {
     const at = Float64Array.of(x, y);
-    enter(at, 1);
+    toGeographic(at, 1);
     const [longitude, latitude] = [...at].map((angle) => (angle * 180) / Math.PI) as [number, number];
     if (!Number.isFinite(longitude + latitude)) return lacking;
     const chosen = transformations[chooser.choose(longitude, latitude)];
@@ -152,7 +152,7 @@ function markFailures(xy: Float64Array, count: number): number {
 type CoordinateStep = (xy: Float64Array, count: number) => void;
 
 /** From the coordinates of a system to longitude and latitude in radians from Greenwich. */
-async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
+async function buildToGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
   const geodetic = definition.geodetic!;
   const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
   if (!definition.projection) {
@@ -173,7 +173,7 @@ async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> 
   };
 }
 
-async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
+async function buildFromGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
   const geodetic = definition.geodetic!;
   const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
   if (!definition.projection) {

@@ -214,7 +214,7 @@ class DiffPlanner {
 
   private *planDeletes(): Generator<PlanAction> {
     const { workspace } = this.input;
-    for (const row of this.tables.findUnchanged()) {
+    for (const row of this.tables.findNotUpdated()) {
       if (!this.shouldDelete(row)) continue;
       const before = readMapFeature(workspace.map, row);
       yield { action: "delete", id: before.id, key: rowKey(row), before };
@@ -226,12 +226,12 @@ class DiffPlanner {
     const { mode, request } = this.input;
     if (mode === "delete") return row.matched === 1;
     if (mode !== "full" || row.matched === 1) return false;
-    return row.key === null ? request.unmanaged === "delete" : row.protected === 0;
+    return row.key === null ? request.unmanaged === "delete" : row.isSourceRejected === 0;
   }
 
   private *planKeeps(): Generator<PlanAction> {
     let unmanaged = 0;
-    for (const row of this.tables.findUnchanged()) {
+    for (const row of this.tables.findNotUpdated()) {
       if (this.shouldDelete(row)) continue;
       const why = keepReason(row);
       const keep = { action: "keep", why, id: row.id!, key: rowKey(row) } as const;
@@ -258,5 +258,5 @@ class DiffPlanner {
 function keepReason(row: MapRowStatus): Extract<PlanAction, { action: "keep" }>["why"] {
   if (row.matched === 1) return "same";
   if (row.key === null) return "unmanaged";
-  return row.protected === 1 ? "protected" : "only-on-map";
+  return row.isSourceRejected === 1 ? "protected" : "only-on-map";
 }

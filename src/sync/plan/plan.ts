@@ -142,6 +142,7 @@ export interface PlanCounts {
   readonly delete: number;
   readonly same: number;
   readonly unmanaged: number;
+  /** Features only on the map whose source feature was rejected. */
   readonly protected: number;
   readonly onlyOnMap: number;
   /** Updates that remove a geometry. */

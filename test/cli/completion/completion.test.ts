@@ -160,7 +160,7 @@ describe("what is offered", () => {
     ["convert a b --target-crs EPSG:2", ["EPSG:25", "EPSG:27"]],
     ["convert a b --target-crs utm32", ["EPSG:25832", "EPSG:32632"]],
     ["convert a b --source-crs ", ["EPSG:4326", "EPSG:3857"]],
-  ])("%s", async (line, some) => {
+  ])('words are offered after "geoferry %s"', async (line, some) => {
     expect(await offered(line)).toEqual(expect.arrayContaining(some));
   });
 

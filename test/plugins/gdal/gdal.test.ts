@@ -65,7 +65,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
     // It says no reference system, and has no fields of its own.
     ["DXF", "dxf", ["-select", ""], ["-s_srs", "EPSG:4326"]],
     ["OpenFileGDB", "gdb", ["-nlt", "MULTILINESTRING"], []],
-  ])("%s", (driver, extension, writing, reading) => {
+  ])("%s of ogr2ogr is read as ogr2ogr reads it", (driver, extension, writing, reading) => {
     const path = scratch.path(`rivers-${extension}.${extension}`);
     ogr2ogr("-f", driver, ...writing, path, `${samples}/geopackage/world.gpkg`, "rivers");
     const [ours, theirs] = [byUs(path, "--from", `gdal:${driver}`), byOgr(path, ...reading)];
@@ -148,7 +148,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
 });
 
 describe.skipIf(!hasGdal)("what is written through GDAL is what ogr2ogr reads", () => {
-  test.each(["fgb", "gml", "mif", "gdb", "jml"])("%s", (extension) => {
+  test.each(["fgb", "gml", "mif", "gdb", "jml"])("ogr2ogr reads the .%s written through GDAL", (extension) => {
     const path = scratch.path(`written.${extension}`);
     const { status, stderr } = geoferry(["convert", source, path]);
     expect(stderr).not.toContain("geoferry:");

@@ -165,7 +165,7 @@ describe("what a program left beside the database", () => {
       ["with a page beyond the end in its third record", (journal) => journal.writeUInt32BE(99_999, recordAt(3))],
       ["with a page twice", (journal) => journal.copy(journal, recordAt(5), recordAt(2), recordAt(2) + 4)],
       ["with a fifth header that is none", (journal) => journal.fill(0, recordAt(5) - 512, recordAt(5))],
-    ])("%s", async (name, spoil) => {
+    ])("rolls back a journal as SQLite does: %s", async (name, spoil) => {
       const path = scratch.path(`${name.replaceAll(" ", "-")}.gpkg`);
       const journal = Buffer.from(sound.journal);
       spoil(journal);

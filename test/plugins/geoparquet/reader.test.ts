@@ -194,7 +194,7 @@ describe("geometry columns", () => {
     ["of no crs is OGC:CRS84", {}, "EPSG:4326"],
     ["of a null crs is unknown", { crs: null }, undefined],
     ["has a crs by its code", { crs: utm }, "EPSG:25832"],
-  ])("%s", async (_, column, expected) => {
+  ])("a geometry column %s", async (_, column, expected) => {
     const layer = await readLayer(writeParquet(nextPath(), { columnData, kvMetadata: [geoKey(column)] }));
     expect(layer.info.crs?.id).toBe(expected);
     expect(layer.notices).toEqual([]);
@@ -359,14 +359,17 @@ describe("native encodings", () => {
         { type: "MultiPolygon", coordinates: [[far]] },
       ],
     ],
-  ] as [string, number, unknown[], unknown[]][])("%s", async (encoding, depth, data, expected) => {
-    const path = writeParquet(nextPath(), {
-      schema: schemaOfDepth(depth, JSON.stringify(data).includes('"z"')),
-      columnData: [{ name: "geometry", data }],
-      kvMetadata: [geoKey({ encoding })],
-    });
-    expect(featuresOf(await readLayer(path)).map(({ geometry }) => geometry)).toEqual(expected);
-  });
+  ] as [string, number, unknown[], unknown[]][])(
+    "reads the native encoding %s",
+    async (encoding, depth, data, expected) => {
+      const path = writeParquet(nextPath(), {
+        schema: schemaOfDepth(depth, JSON.stringify(data).includes('"z"')),
+        columnData: [{ name: "geometry", data }],
+        kvMetadata: [geoKey({ encoding })],
+      });
+      expect(featuresOf(await readLayer(path)).map(({ geometry }) => geometry)).toEqual(expected);
+    },
+  );
 
   it("close open rings, and refuse other structures", async () => {
     const columnData = [{ name: "geometry", data: [[ring.slice(0, 3).map(at)]] }];
@@ -394,7 +397,7 @@ describe("damaged files", () => {
   it.each([
     ["an empty file", 0, "input-empty"],
     ["a file without its end", 5000, "input-truncated"],
-  ])("%s", async (_, size, code) => {
+  ])("%s is an error", async (_, size, code) => {
     const path = intact();
     truncateSync(path, size);
     await expect(readLayer(path)).rejects.toMatchObject({ code });

@@ -97,7 +97,9 @@ describe("what 7 decimals cannot distinguish", () => {
       },
       1,
     ],
-  ])("%s", (_, geometry, count) => expect(lost(7, null, geometry, line()).count).toBe(count));
+  ])("what 7 decimals cannot distinguish: %s", (_, geometry, count) =>
+    expect(lost(7, null, geometry, line()).count).toBe(count),
+  );
 
   test("features are counted once, with the place of the first", () => {
     const { count, example } = lost(3, line([0, 0], [5, 5]), polygon(triangle(1.5, 2.5, 1e-5), triangle(9, 9, 1e-5)));

@@ -73,7 +73,7 @@ describe("a canonical feature is stored verbatim", () => {
     ["white space between members", collection('{ "type" : "Feature",\n"geometry": null, "properties": {"a":1} }')],
     ["values of every kind", withProperties('{"a":"é\\n\\"\\\\","b":[1,{"c":null},[]],"d":{"e":true},"f":-0.5}')],
     ["unusual names", withProperties('{"__proto__":1,"constructor":{},"1a":2,"":3}')],
-  ])("%s", async (_what, text) => {
+  ])("%s is stored verbatim", async (_what, text) => {
     expect(await compare(text)).toBe(1);
   });
 
@@ -117,7 +117,7 @@ describe("a non-canonical feature is normalized", () => {
     ["a foreign member", collection('{"type":"Feature","geometry":null,"properties":{},"bbox":[]}')],
     ["an id that is a number", collection('{"type":"Feature","id":7,"geometry":null,"properties":{}}')],
     ["a value that is not a feature", collection("null")],
-  ])("%s", async (_what, text) => {
+  ])("%s is normalized", async (_what, text) => {
     await compare(text);
   });
 });

@@ -23,7 +23,7 @@ describe("the nesting limit", () => {
     ],
     ["beside features", `{"crs":${nested(9)},"features":[]}`, `{"crs":${nested(10)},"features":[]}`],
     ["not a collection", nested(10), nested(11)],
-  ])("%s", async (_what, deep, deeper) => {
+  ])("the nesting limit: %s", async (_what, deep, deeper) => {
     expect(await read(deep)).toBeDefined();
     await expect(read(deeper)).rejects.toMatchObject({ code: "nested-too-deeply" });
   });
@@ -66,7 +66,7 @@ describe("the member limit", () => {
     ],
     ["beside features, in several members", `{"a":${named(9)},"b":${named(9)}}`, `{"a":${named(9)},"b":${named(10)}}`],
     ["not a collection", `[${named(20)},${named(0)}]`, `[1,${named(21)}]`],
-  ])("%s", async (_what, many, more) => {
+  ])("the member limit: %s", async (_what, many, more) => {
     expect(await read(many)).toBeDefined();
     await expect(read(more)).rejects.toMatchObject({ code: "too-many-members" });
   });

@@ -48,7 +48,7 @@ describe("a form is rejected", () => {
       (_, token) => ({ "token-of-form": token }),
       { "sec-fetch-site": "cross-site" },
     ],
-  ])("%s", async (_, fieldsOf, headers) => {
+  ])("a form is rejected %s", async (_, fieldsOf, headers) => {
     const { app, owner, forms, state } = await openForms();
     const other = new BrowserClient(app);
     await other.get("/sign-in");

@@ -80,7 +80,7 @@ describe("a request", () => {
     [faults.respondAfterCommit(500), 1, 500, true],
     [faults.truncatedBody, 1, 200, true],
     [faults.delayedBy(1), 1, 200, true],
-  ])("$name", async (fault, stored, status, isWhole) => {
+  ])("a request meets the fault $name", async (fault, stored, status, isWhole) => {
     proxy.on("POST", 1, fault);
     const [spoken, text] = await captureResponse(post("a"));
     expect(onMap()).toBe(stored);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { readerOptions } from "../../../../plugins/csv/options.js";
+import { readOptions } from "../../../../plugins/csv/options.js";
 import { open } from "../../../../plugins/csv/reader.js";
 import { FileSource } from "../../../../src/io/input/source.js";
 import { Kind, type LayerSummary, Summarizer } from "../../../../src/model/index.js";
@@ -28,7 +28,7 @@ async function summaries(
 ): Promise<Summaries> {
   const path = scratch.path("summary.csv");
   writeFileSync(path, content);
-  const values = parseOptions("csv", readerOptions, options);
+  const values = parseOptions("csv", readOptions, options);
   await using dataset = await open(FileSource.at(path), values, new RecordingContext(), length);
   const layer = dataset.layers[0]!;
   const summariser = new Summarizer(false);
@@ -90,9 +90,12 @@ describe("the summary of a scan equals that of a full read", () => {
     ["long records and short ones", "a,b,c\n1,2\n1,2,3,,\n,,\n"],
     ["UTF-16", Buffer.from("\ufeffa,b\nŁódź,1\nx,22\n", "utf16le")],
     ["Windows-1252", Buffer.from("a,b\nM\u00fcnchen,1\nx,22\n", "latin1")],
-  ] as [string, string | Uint8Array, Record<string, string>?][])("%s", async (_, content, options) => {
-    expectSameSummary(await summaries(content, options));
-  });
+  ] as [string, string | Uint8Array, Record<string, string>?][])(
+    "the summary of a scan equals that of a full read: %s",
+    async (_, content, options) => {
+      expectSameSummary(await summaries(content, options));
+    },
+  );
 
   test("the summary of a scan equals that of a full read for any table and any split size", async () => {
     const cell = fc.oneof(
@@ -141,9 +144,12 @@ describe("a scan gives no summary if only a full read can determine it", () => {
     ["words for no coordinate", "lon,lat\n1,2\nNA,NA\n"],
     ["both coordinates in one column", 'latlon,n\n"52.5, 13.4",1\n'],
     ["bytes that are no UTF-8", Buffer.concat([Buffer.from("a\näöüßäö\n"), Buffer.from([0xff, 10])])],
-  ] as [string, string | Uint8Array, Record<string, string>?][])("%s", async (_, content, options) => {
-    expect((await summaries(content, options)).scanned).toBeNull();
-  });
+  ] as [string, string | Uint8Array, Record<string, string>?][])(
+    "a scan gives no summary: %s",
+    async (_, content, options) => {
+      expect((await summaries(content, options)).scanned).toBeNull();
+    },
+  );
 
   test("values that differ from the type in a .csvt need a full read for the summary", async () => {
     writeFileSync(scratch.path("summary.csvt"), '"Date"\n');

@@ -60,43 +60,46 @@ function withFields(batches: readonly Batch[], names: ReadonlySet<string>): Batc
 }
 
 describe.skipIf(!hasGdal)("losses of GDAL's drivers are reported", () => {
-  test.each(hasGdal ? formats().map((format) => [nameOf(format), format] as const) : [])("%s", async (name, format) => {
-    const accepts = format.writer!.capabilities({});
-    const type = accepts.geometryTypes.includes("LineString") ? "LineString" : accepts.geometryTypes[0];
-    const batch = sampleBatch({
-      features: 24,
-      types: type ? [type] : [],
-      dimensions: accepts.z ? "some-z" : "xy",
-      nulls: accepts.nullGeometry && type !== undefined,
-      fieldTypes: accepts.fieldTypes.filter((each) => !unseen[name]?.includes(each)),
-      ids: "int32",
-      fields: edgeFieldNames.map((edge, n) => ({ name: edge, type: "text" as const, values: [`value ${n}`, null] })),
-    });
-    const extensions = format.extensions.length > 0 ? format.extensions : ["out"];
-    const options: Readonly<Record<string, string>> = name === "FlatGeobuf" ? { SPATIAL_INDEX: "no" } : {};
-    let written: Awaited<ReturnType<typeof writeFile>>;
-    try {
-      written = await writeFile({ ...format, extensions }, scratch.folder, batch, { name: "all", options });
-    } catch (error) {
-      // A driver that does not take it says so.
-      expect(error).toBeInstanceOf(GeoferryError);
-      return;
-    }
-    const [file] = written;
-    const codes = file!.losses.map(({ code }) => code);
-    const reading = readFile(format, file!.path);
-    if (codes.includes("output-unreadable")) {
-      await expect(reading).rejects.toBeInstanceOf(GeoferryError);
-      return;
-    }
-    const read = await reading;
-    if (split.has(name)) return;
-    expect(read.length).toBe(1);
-    const names = new Set(file!.input.flatMap(({ fields }) => fields.map((field) => field.name)));
-    const ids = typeof accepts.ids === "object" ? "given" : accepts.ids === true;
-    const how = { tolerance: 1e-6, singleIsMulti: true, absentIsNull: true, ids, keepsTypes: [] } as const;
-    assertOnlyReportedChanges(file!.losses, file!.input, withFields(read[0]!.batches, names), how);
-  });
+  test.each(hasGdal ? formats().map((format) => [nameOf(format), format] as const) : [])(
+    "losses of %s are reported",
+    async (name, format) => {
+      const accepts = format.writer!.capabilities({});
+      const type = accepts.geometryTypes.includes("LineString") ? "LineString" : accepts.geometryTypes[0];
+      const batch = sampleBatch({
+        features: 24,
+        types: type ? [type] : [],
+        dimensions: accepts.z ? "some-z" : "xy",
+        nulls: accepts.nullGeometry && type !== undefined,
+        fieldTypes: accepts.fieldTypes.filter((each) => !unseen[name]?.includes(each)),
+        ids: "int32",
+        fields: edgeFieldNames.map((edge, n) => ({ name: edge, type: "text" as const, values: [`value ${n}`, null] })),
+      });
+      const extensions = format.extensions.length > 0 ? format.extensions : ["out"];
+      const options: Readonly<Record<string, string>> = name === "FlatGeobuf" ? { SPATIAL_INDEX: "no" } : {};
+      let written: Awaited<ReturnType<typeof writeFile>>;
+      try {
+        written = await writeFile({ ...format, extensions }, scratch.folder, batch, { name: "all", options });
+      } catch (error) {
+        // A driver that does not take it says so.
+        expect(error).toBeInstanceOf(GeoferryError);
+        return;
+      }
+      const [file] = written;
+      const codes = file!.losses.map(({ code }) => code);
+      const reading = readFile(format, file!.path);
+      if (codes.includes("output-unreadable")) {
+        await expect(reading).rejects.toBeInstanceOf(GeoferryError);
+        return;
+      }
+      const read = await reading;
+      if (split.has(name)) return;
+      expect(read.length).toBe(1);
+      const names = new Set(file!.input.flatMap(({ fields }) => fields.map((field) => field.name)));
+      const ids = typeof accepts.ids === "object" ? "given" : accepts.ids === true;
+      const how = { tolerance: 1e-6, singleIsMulti: true, absentIsNull: true, ids, keepsTypes: [] } as const;
+      assertOnlyReportedChanges(file!.losses, file!.input, withFields(read[0]!.batches, names), how);
+    },
+  );
 });
 
 test.skipIf(!hasGdal)("a sum of integers beyond 32 bits is no change", async () => {

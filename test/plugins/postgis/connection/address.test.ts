@@ -53,7 +53,7 @@ describe("an address", () => {
     ["pg:mydb", { dbname: "mydb" }],
     ["pg:service=city", { service: "city" }],
     ["pg:dbname=d active_schema=x", { dbname: "d", active_schema: "x" }],
-  ])("%s", (text, expected) => {
+  ])("parses the address %s", (text, expected) => {
     expect(said(text)).toEqual(expected);
   });
 

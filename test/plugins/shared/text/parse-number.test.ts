@@ -49,7 +49,7 @@ describe("parseNumber", () => {
     ["4503599627370496.5", 4503599627370496],
     ["4503599627370497.5", 4503599627370498],
     ["4503599627370496.501", 4503599627370497],
-  ])("%s", (text, value) => expect(parse(text)).toBe(value));
+  ])('parses "%s"', (text, value) => expect(parse(text)).toBe(value));
 
   test.each([
     "",

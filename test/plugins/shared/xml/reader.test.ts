@@ -186,7 +186,7 @@ describe("damage is reported with its line and byte", () => {
     ["<a><!-- and", "input-truncated", 1, 11, "a comment is not closed"],
     ["<a><![CDATA[ and", "input-truncated", 1, 16, "a CDATA section is not closed"],
     ["\n\n", "input-corrupt", 3, 2, "there is no element in it"],
-  ])("%j", async (document, code, line, byte, reason) => {
+  ])("the damage in %j is reported with its line and byte", async (document, code, line, byte, reason) => {
     for (const blockSize of [1000, 1, 3]) {
       const error = await readXmlEvents(document, { blockSize }).catch((thrown) => thrown);
       expect(error).toMatchObject({ code, details: { place: { line, byte }, reason } });
