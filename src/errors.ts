@@ -14,7 +14,7 @@ import { suggestName } from "./errors/suggest-name.js";
 import { syncErrors } from "./errors/sync-errors.js";
 import { escapeControlCharactersDeep } from "./escape-control-characters.js";
 import { formatCount } from "./format-count.js";
-import { formatCoordinateOptions } from "./format-reader-option.js";
+import { adviseCoordinateOptions } from "./format-reader-option.js";
 import { nearestName } from "./nearest-name.js";
 
 export type { ErrorKind };
@@ -166,7 +166,7 @@ export const errorDefinitions = {
   "geometry-missing": defineError<
     SourceDetails & {
       option: string;
-      candidates: readonly (readonly [string, string])[];
+      candidates: readonly (readonly [x: string, y: string, order?: "order-unknown"])[];
       fields: readonly string[];
       /** Why the first feature with coordinates has no geometry; null if none has coordinates. */
       reason: string | null;
@@ -177,7 +177,7 @@ export const errorDefinitions = {
       return `${e.source}: ${e.option} is given, but no feature has a valid geometry: ${e.reason}; ${remedy}`;
     }
     const pairs = e.candidates.map(
-      ([x, y]) => `"${x}" and "${y}" look like coordinates: ${formatCoordinateOptions(x, y)}`,
+      ([x, y, order]) => `"${x}" and "${y}" look like coordinates: ${adviseCoordinateOptions(x, y, order)}`,
     );
     const listed = e.fields.slice(0, maxListedNames).map(quoteName).join(", ");
     const more = e.fields.length > maxListedNames ? ` and ${e.fields.length - maxListedNames} more` : "";
@@ -257,6 +257,8 @@ export const errorDefinitions = {
       position?: readonly [x: number, y: number];
       /** Whether the source is the output that features are added to, which `--source-crs` does not describe. */
       isOutput?: boolean;
+      /** The system of the existing features that others are appended to. */
+      existing?: string;
     }
   >(
     "input",
@@ -264,7 +266,9 @@ export const errorDefinitions = {
       `${describeLocation(e.source, e.place)}: declares no coordinate reference system, and ${e.reason}; ${
         e.isOutput
           ? "--no-reproject adds coordinates unchanged"
-          : "name it with --source-crs, or copy the coordinates unchanged with --no-reproject"
+          : e.existing
+            ? `--source-crs ${e.existing} says that they are in this system, too; without --no-reproject, longitude and latitude are reprojected to it`
+            : "name it with --source-crs, or copy the coordinates unchanged with --no-reproject"
       }`,
   ),
   "crs-unknown": defineError<{ text: string; reason?: string }>(
@@ -301,7 +305,8 @@ export const errorDefinitions = {
   ),
   "crs-not-writable": defineError<{ format: string; crs: string }>(
     "unsupported",
-    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or omit --target-crs`,
+    (e) =>
+      `${e.format} cannot hold coordinates in ${e.crs}; choose another format (CSV holds any), or omit the option that names the system: --target-crs, or --source-crs with --no-reproject`,
   ),
 
   "expression-invalid": defineError<{ expression: string; column: number; reason: string }>(

@@ -7,6 +7,7 @@ import { setNetworkSettings } from "../network-settings.js";
 import { readTraceSettings } from "../tracing/trace-settings.js";
 import { commandNameIn, commands, common, type ParsedCommand } from "./command.js";
 import { exitStatus } from "./exit.js";
+import type { Flag } from "./options/flag.js";
 import { type NetworkArguments, networkSettings } from "./options/network-options.js";
 import { errorRecord, errorText } from "./output/error-text.js";
 import { type ColorMode, colorModes, setColorMode } from "./output/terminal.js";
@@ -40,7 +41,8 @@ function checkStdout(status: number, argv: readonly string[]): number {
     : status;
 }
 
-async function runCommand(argv: readonly string[]): Promise<number> {
+async function runCommand(given: readonly string[]): Promise<number> {
+  const argv = moveCommonFlags(given);
   if (argv[0] === "__complete") {
     const { complete } = await import("./completion/complete.js");
     return complete(argv.slice(1));
@@ -54,6 +56,27 @@ async function runCommand(argv: readonly string[]): Promise<number> {
   if (traces === null) return parsed.command.run(parsed.args);
   const { runTraced } = await import("./traced-command.js");
   return runTraced(parsed, traces);
+}
+
+/** Moves flags of all commands that precede the command behind its name: `geoferry --json convert …`. */
+function moveCommonFlags(argv: readonly string[]): readonly string[] {
+  let end = 0;
+  while (end < argv.length) {
+    const flag = findCommonFlag(argv[end]!);
+    if (!flag) break;
+    end += flag.type === "boolean" || argv[end]!.includes("=") ? 1 : 2;
+  }
+  const name = end === 0 ? null : commandNameIn(argv.slice(end));
+  if (name === null) return argv;
+  const start = end + name.split(" ").length;
+  return [...argv.slice(end, start), ...argv.slice(0, end), ...argv.slice(start)];
+}
+
+function findCommonFlag(argument: string): Flag | undefined {
+  const name = /^--([a-z]+)(?:=|$)/.exec(argument)?.[1];
+  return Object.entries<Flag>(common).find(
+    ([key, { alias }]) => key === name || (alias !== undefined && argument === `-${alias}`),
+  )?.[1];
 }
 
 /** The command and its arguments, or null after printing help or the version. @throws usage */

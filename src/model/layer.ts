@@ -75,6 +75,9 @@ export interface ScanBatch {
   readonly bytes: number;
 }
 
+/** Two fields that look like coordinates: the longitude or easting first, unless the order of the two is unknown. */
+export type CoordinateCandidate = readonly [x: string, y: string, order?: "order-unknown"];
+
 export interface Layer extends LayerInfo {
   /** Size of the layer in the input in bytes, for progress; 0 if unknown. */
   readonly bytes: number;
@@ -85,7 +88,7 @@ export interface Layer extends LayerInfo {
    * Pairs of fields that look like coordinates but were not read as such, the likeliest first. The reader has options `x`
    * and `y` for them.
    */
-  readonly likelyCoordinateFields?: readonly (readonly [x: string, y: string])[];
+  readonly likelyCoordinateFields?: readonly CoordinateCandidate[];
   /**
    * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
    * @param fetched the result of `prefetch` for the split, if it was called

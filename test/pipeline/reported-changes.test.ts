@@ -44,6 +44,45 @@ describe("features are not added to coordinates of another kind", () => {
   });
 });
 
+describe("coordinates of an unknown system are not added to those of a known one", () => {
+  test.each(["old.csv", "old.shp", "old.fgb", "old.gpkg"])("--no-reproject does not mix them: %s", async (name) => {
+    const at = newFolder({ "a.csv": "ref,lon,lat\n1,10,50\n", "b.csv": "ref,lon,lat\n2,13,53\n" });
+    await convertFile(at("a.csv"), at(name), { targetCrs: "EPSG:25832", layerName: "t" });
+    const before = readFileSync(at(name));
+    const append = (options: object) =>
+      convertFile(at("b.csv"), at(name), { append: true, layerName: "t", reproject: false, ...options });
+    await expect(append({})).rejects.toMatchObject({
+      code: "crs-missing",
+      message: expect.stringContaining("--source-crs EPSG:25832 says that they are in this system, too"),
+    });
+    expect(readFileSync(at(name))).toEqual(before);
+    expect(await append({ sourceCrs: "EPSG:25832" })).toMatchObject({ outputs: [{ crs: "EPSG:25832" }] });
+  });
+
+  test("a layer that --append adds to a file, since none has its name, is noted", async () => {
+    const at = newFolder({ "a.csv": "ref,lon,lat\n1,10,50\n", "b.csv": "ref,lon,lat\n2,13,53\n" });
+    await convertFile(at("a.csv"), at("old.gpkg"), {});
+    const { notices } = await convertFile(at("b.csv"), at("old.gpkg"), { append: true });
+    expect(notices.find(({ code }) => code === "layer-added")?.example).toBe(
+      '--append found no layer "b" to add to and added it; there is "a"; --layer-name names the layer to add to',
+    );
+    const appended = await convertFile(at("b.csv"), at("old.gpkg"), { append: true, layerName: "a" });
+    expect(codes(appended.notices)).not.toContain("layer-added");
+  });
+
+  test("a table whose coordinates were not recognized is not given others", async () => {
+    const at = newFolder({
+      "new.geojsonl": '{"type":"Feature","properties":{"id":2},"geometry":{"type":"Point","coordinates":[9.5,51.5]}}\n',
+      "old.csv": "id;Länge;Breite\n1;8,25;50,75\n2;8,5;50,5\n",
+    });
+    await expect(convertFile(at("new.geojsonl"), at("old.csv"), { append: true })).rejects.toMatchObject({
+      code: "unsupported",
+      message: expect.stringContaining("--in x=Länge --in y=Breite"),
+    });
+    expect(readFileSync(at("old.csv"), "utf8")).toBe("id;Länge;Breite\n1;8,25;50,75\n2;8,5;50,5\n");
+  });
+});
+
 describe("rows of a table that others are appended to", () => {
   const append = async (existing: string | Buffer, options: Readonly<Record<string, string>> = {}) => {
     const at = newFolder({ "new.csv": "lon,lat,id,v\n9.5,51.5,2,7.5\n" });

@@ -36,6 +36,8 @@ const toIsoText = (text: string): string =>
     .replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
     .replace(/(^|T)(\d\d:\d\d)(?=Z|[+-]|$)/, "$1$2:00");
 
+/** Digits of milliseconds since 1970, for times from March 1973 on. */
+const minEpochDigits = 12;
 const integer = /^[+-]?\d+$/;
 
 const show = (value: unknown): string => String(typeof value === "object" ? JSON.stringify(value) : value).slice(0, 60);
@@ -142,7 +144,8 @@ class AttributeColumn {
 
   /** Milliseconds since 1970-01-01 UTC (ArcGIS REST API, "Date-time queries"). */
   private pushTime(value: unknown, builder: BytesBuilder): void {
-    if (typeof value === "string" && !integer.test(value)) {
+    // A few digits as text are a year or a date, not milliseconds.
+    if (typeof value === "string" && !(integer.test(value) && value.length >= minEpochDigits)) {
       this.pushTemporal(value, builder, "datetime");
       return;
     }

@@ -88,13 +88,15 @@ export function numberLikeNameNotices(
   forms: readonly ColumnFormat[],
   samples: ColumnSamples,
   isKept: (column: number) => boolean,
+  decimal: number,
 ): Notices {
   if (names.length > maxCheckedColumns) return [];
   const found = names.flatMap((name, c) => {
-    const { type } = forms[c]!;
+    const { type, numbers } = forms[c]!;
+    const sign = (numbers?.decimal ?? decimal) === commaByte ? "," : ".";
     const example =
       (type === "double" || type === "int32" || type === "int64") && isKept(c)
-        ? findNumberLikeName(samples.of(c))
+        ? findNumberLikeName(samples.of(c), sign)
         : null;
     return example === null ? [] : [`"${name}": ${example}`];
   });

@@ -153,24 +153,28 @@ const isMetres = (value: number) => Math.abs(value) >= minMetres && Math.abs(val
 /** Limit of neighboring columns compared by their values alone. */
 const maxNeighbors = 40;
 
+/** A pair of columns, and whether the order of the two is certain. */
+type PairByValues = readonly [x: number, y: number, isOrderSure: boolean];
+
 /** Adjacent numeric columns that may be coordinates, regardless of their names; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],
   crs: Crs | null,
   systems: CrsLookup,
-): Promise<[number, number][]> {
-  const pairs: [number, number][] = [];
+): Promise<PairByValues[]> {
+  const pairs: PairByValues[] = [];
   for (const [at, x] of numeric.slice(0, maxNeighbors).entries()) {
     const y = numeric[at + 1];
     if (y !== x + 1) continue;
     const { rows, inside, exchanged, isTested, isFine, isLarge } = await measurePair(valuesOf(x, y), crs, systems);
     if (rows === 0) continue;
     if (isTested) {
-      if (inside >= 0.9) pairs.push([x, y]);
-      else if (exchanged >= 0.9) pairs.push([y, x]);
-    } else if (isFine && inside >= 0.9) pairs.push([x, y]);
-    else if (isLarge) pairs.push(isNorthingFirst(valuesOf(x, y)) ? [y, x] : [x, y]);
+      if (inside >= 0.9) pairs.push([x, y, true]);
+      else if (exchanged >= 0.9) pairs.push([y, x, true]);
+    } else if (isFine && inside >= 0.9) pairs.push([x, y, exchanged < 0.9]);
+    else if (isFine && exchanged >= 0.9) pairs.push([y, x, true]);
+    else if (isLarge) pairs.push(isNorthingFirst(valuesOf(x, y)) ? [y, x, false] : [x, y, false]);
   }
   return pairs;
 }

@@ -66,10 +66,25 @@ const wordPairs: readonly WordPair[] = [
     x: "lengte längd længde laengde lengde pituus",
     y: "breedte bredd bredde leveys",
   },
-  // Polish, Czech, Russian, Turkish.
+  // Polish, Czech, Slovak, Russian, Ukrainian, Bulgarian, Turkish, Croatian, Serbian, Slovene.
   { kind: "plane", strength: NameStrength.direction, x: "wschód východ восток doğu", y: "północ sever север kuzey" },
-  { kind: "degrees", strength: NameStrength.weak, x: "długość délka", y: "szerokość šířka" },
-  { kind: "degrees", strength: NameStrength.sure, x: "долгота boylam", y: "широта enlem" },
+  {
+    kind: "degrees",
+    strength: NameStrength.weak,
+    x: "długość délka dĺžka dužina dolžina дължина",
+    y: "szerokość šířka šírka širina ширина",
+  },
+  { kind: "degrees", strength: NameStrength.sure, x: "долгота dolgota довгота boylam", y: "широта shirota enlem" },
+  // Hungarian, Latvian, Lithuanian, Estonian, Greek.
+  { kind: "plane", strength: NameStrength.direction, x: "kelet", y: "észak" },
+  {
+    kind: "degrees",
+    strength: NameStrength.weak,
+    x: "hosszúság garums ilguma pikkus μήκος",
+    y: "szélesség platums platuma laius πλάτος",
+  },
+  // Indonesian and Malay.
+  { kind: "degrees", strength: NameStrength.sure, x: "bujur", y: "lintang" },
   // Chinese, Japanese, Korean.
   { kind: "degrees", strength: NameStrength.sure, x: "经度 經度 経度 경도", y: "纬度 緯度 위도" },
   { kind: "plane", strength: NameStrength.sure, x: "东坐标 東座標", y: "北坐标 北座標" },
@@ -85,7 +100,7 @@ export const lastWrittenRank = { degrees: 1, plane: 3 } as const;
 const crsWords =
   "coord coords coordinate coordinates koord koordinate koordinaten koordinat koordinata koordinaatti coordonnée coordonnées " +
   "coordenada coordenadas coordinata coördinaat coordinaat współrzędna wspolrzedna wsp souřadnice координата 坐标 座標 좌표 " +
-  "geo geogr geographic geographische geografische géographique geografica geográfica geograficzna zeměpisná " +
+  "geo geogr geographic geographische geografische géographique geografica geográfica geograficzna zeměpisná zem " +
   "maantieteellinen geografisk географическая gps wgs wgs84 etrs etrs89 utm gk gausskrüger gauss krüger lambert lambert93 " +
   "l93 lamb93 lv95 lv03 ch1903 rd rdnew bng osgb osgb36 sweref sweref99 sweref99tm rt90 tm35fin pl1992 pl2000 puwg " +
   "puwg1992 sjtsk jtsk epsg srid";

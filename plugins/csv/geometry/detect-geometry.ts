@@ -1,7 +1,7 @@
 /** Chooses the geometry columns by options, names and content. */
 
 import { formatCoordinateOptions, formatReaderOption } from "../../../src/format-reader-option.js";
-import type { Crs } from "../../../src/model/layer.js";
+import type { CoordinateCandidate, Crs } from "../../../src/model/layer.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { cellFlags, type FormatRules, inferNumberFormat, NotationFlag } from "../columns/column-format.js";
 import { type NumberFormat, parseFormattedNumber } from "../columns/number-format.js";
@@ -37,7 +37,7 @@ export interface GeometryDetection {
   readonly plan: GeometryPlan;
   readonly notices: Notices;
   /** Names of columns that may be coordinates, if there is no geometry. */
-  readonly candidates: readonly (readonly [x: string, y: string])[];
+  readonly candidates: readonly CoordinateCandidate[];
 }
 
 /** Of tables with more columns, the values are not read for a remark. */
@@ -343,10 +343,10 @@ async function listCandidates(
   judge: PairEvaluator,
   context: ReadContext,
 ): Promise<GeometryDetection["candidates"]> {
-  const found: (readonly [number, number])[] = [];
+  const found: (readonly [number, number, boolean])[] = [];
   for (const pair of findPairsByName(choice.names).slice(0, maxPairs)) {
     const { found: of } = await judge.judge(pair);
-    if (of.rows > 0 && (of.isLarge || of.isFine || of.inside >= 0.9)) found.push([pair.x, pair.y]);
+    if (of.rows > 0 && (of.isLarge || of.isFine || of.inside >= 0.9)) found.push([pair.x, pair.y, true]);
   }
   const plain: NumberFormat = { decimal: choice.decimal, group: null };
   const numeric: number[] = [];
@@ -356,7 +356,10 @@ async function listCandidates(
       numeric.push(column);
   }
   found.push(...(await findPairsByValues(numeric, (x, y) => judge.valuesOf(x, y, plain), choice.crs, context)));
-  const names = found.map(([x, y]) => [choice.names[x]!, choice.names[y]!] as const);
+  const names = found.map(
+    ([x, y, isSure]): CoordinateCandidate =>
+      isSure ? [choice.names[x]!, choice.names[y]!] : [choice.names[x]!, choice.names[y]!, "order-unknown"],
+  );
   return names
     .filter(([x, y], at) => names.findIndex(([a, b]) => (a === x && b === y) || (a === y && b === x)) === at)
     .slice(0, 3);

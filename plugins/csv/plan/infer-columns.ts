@@ -28,7 +28,7 @@ export function inferColumns(
 ): ColumnPlan[] {
   const infersTypes = options.types !== "text";
   const formats = names.map((_, c) => columnFormat(c, declared[c] ?? null, scan, infersTypes));
-  notices.push(...numberLikeNameNotices(names, formats, samples, isKept));
+  notices.push(...numberLikeNameNotices(names, formats, samples, isKept, decimal));
   notices.push(...ambiguityNotices(names, formats, isKept, scan.hasSureDecimals || delimiter === commaByte, decimal));
   if (infersTypes) notices.push(...twoDigitYearNotices(names, formats, samples, isKept));
   // If only some rows were scanned, the others are unknown.

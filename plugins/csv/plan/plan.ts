@@ -1,5 +1,5 @@
 import type { Field, FieldType } from "../../../src/model/field.js";
-import type { Crs, Split } from "../../../src/model/layer.js";
+import type { CoordinateCandidate, Crs, Split } from "../../../src/model/layer.js";
 import type { LayerSummary } from "../../../src/model/layer-summary.js";
 import type { FormatRules } from "../columns/column-format.js";
 import type { NumberFormat } from "../columns/number-format.js";
@@ -40,7 +40,7 @@ export interface CsvPlan extends Dialect {
   readonly columns: readonly ColumnPlan[];
   readonly geometry: GeometryPlan;
   /** Names of columns that may be coordinates, if there is no geometry. */
-  readonly candidates: readonly (readonly [x: string, y: string])[];
+  readonly candidates: readonly CoordinateCandidate[];
   readonly crs: Crs | null;
   /** The SRID of the geometries, from them or from an option. */
   readonly srid: number | null;

@@ -10,21 +10,30 @@ const maxDecimals = 100;
 
 /**
  * Returns what numbers would change: two texts that differ although their numbers are equal, one that may be a name,
- * or one with more digits than a double holds; null if there are none.
+ * one with more digits than a double holds, or one that loses a zero although others have fewer decimals; null if there
+ * are none.
+ * @param decimal the decimal sign of the texts
  */
-export function findNumberLikeName(texts: readonly string[]): string | null {
+export function findNumberLikeName(texts: readonly string[], decimal: "." | "," = "."): string | null {
   const seen = new Map<number, string>();
+  let short: string | null = null;
+  let padded: string | null = null;
   for (const text of texts) {
     if (bareExponent.test(text)) return `${text} became the number ${Number(text)}`;
-    const decimals = plainDecimal.exec(text);
+    const plain = decimal === "," ? text.replace(",", ".") : text;
+    const decimals = plainDecimal.exec(plain);
     if (!decimals) continue;
-    const value = Number(text);
-    if (isRounded(text, value, decimals[1]?.length ?? 0)) return `${text} became the number ${value}`;
+    const value = Number(plain);
+    const count = decimals[1]?.length ?? 0;
+    if (isRounded(plain, value, count)) return `${text} became the number ${value}`;
     const known = seen.get(value);
     if (known !== undefined && known !== text) return `${known} and ${text} became the same number`;
     seen.set(value, text);
+    if (count === 1) short ??= text;
+    else if (count > 1 && plain.endsWith("0")) padded ??= text;
   }
-  return null;
+  // Formatted numbers have the same number of decimals, and others no zero at the end.
+  return short !== null && padded !== null ? `${padded} beside ${short} lost its zero` : null;
 }
 
 /** Whether a text has more significant digits than its double has, and is not the exact value of the double either. */

@@ -64,7 +64,10 @@ export const mapTarget = objectKind("a map target", {
     wholeNumber(0),
     "How often to read and compare again when another writer changes the map; 10",
   ),
-  maxDelete: member(limit, "Stop if more features than this would be deleted: 100 or 5%; by default, 10% of a map of more than 10 features"),
+  maxDelete: member(
+    limit,
+    "Stop if more features than this would be deleted: 100 or 5%; by default, 10% of a map of more than 10 features",
+  ),
   maxUpdate: member(limit, "Stop if more features than this would be updated: 100 or 5%"),
   allowNullGeometry: member(flag, "Allow updates that remove the geometry of a feature"),
   allowEmpty: member(flag, "Let an empty source empty the map"),
@@ -91,7 +94,10 @@ export const stepFile = objectKind("a step", {
   where: member(text, "Keep only features that match a condition"),
   bbox: member(box, "Keep only features in the box: [minX, minY, maxX, maxY]"),
   limit: member(wholeNumber(0), "Stop after this many features"),
-  geometryType: member(text, "Keep only points, lines or polygons; multi turns single geometries into multi-geometries"),
+  geometryType: member(
+    text,
+    "Keep only points, lines or polygons; multi turns single geometries into multi-geometries",
+  ),
   makeValid: member(flag, "Repair invalid geometries"),
   swapXy: member(flag, "Swap x and y of every position"),
   in: member(settings, "Reader options"),

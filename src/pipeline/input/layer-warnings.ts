@@ -1,7 +1,7 @@
 /** Warnings about a layer that its summary shows. */
 import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent, zoneAdviceFor } from "../../crs/index.js";
 import { GeoferryError } from "../../errors.js";
-import { formatCoordinateOptions } from "../../format-reader-option.js";
+import { adviseCoordinateOptions } from "../../format-reader-option.js";
 import type { Crs, Extent, LayerSummary } from "../../model/index.js";
 import type { Layer } from "../../model/layer.js";
 import { extentsOverlap, suspectSwap } from "../../stages/suspect-swap.js";
@@ -77,8 +77,8 @@ async function explainUnmappable(crs: Crs, extent: Extent): Promise<string[]> {
 /** Names the columns of a table that look like coordinates, and the options that read points from them. */
 export const coordinateAdvice = ({ likelyCoordinateFields = [] }: Layer): string[] =>
   likelyCoordinateFields.map(
-    ([x, y]) =>
-      `"${x}" and "${y}" look like coordinates but are read as attributes: ${formatCoordinateOptions(x, y)} reads points from them`,
+    ([x, y, order]) =>
+      `"${x}" and "${y}" look like coordinates but are read as attributes: ${adviseCoordinateOptions(x, y, order)}`,
   );
 
 /** Warns if the extent of the layer does not overlap that of the existing map. */

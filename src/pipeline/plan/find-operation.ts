@@ -4,7 +4,7 @@ import { createError, GeoferryError } from "../../errors.js";
 import type { Crs } from "../../model/layer.js";
 
 const noReprojectHint =
-  "--no-reproject copies the coordinates unchanged into a format that declares any reference system (GeoPackage, Shapefile)";
+  "--no-reproject copies the coordinates unchanged into a format that declares any reference system (GeoPackage, Shapefile); local and geocentric systems only CSV declares, the others hold such coordinates without a system if --source-crs is omitted";
 
 /** @throws crs-no-operation */
 export async function findOperationWithAdvice(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {

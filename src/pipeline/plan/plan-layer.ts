@@ -1,5 +1,6 @@
 import { isSameCrs, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
+import { formatCoordinateOptions } from "../../format-reader-option.js";
 import { redactUrl } from "../../io/redact.js";
 import { mergeFields, type TypedField } from "../../model/field.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
@@ -74,7 +75,8 @@ export async function planLayer(
   const target = appendedTo ? await existingLayerCrs(appendedTo, request, conversion.targetCrs) : conversion.targetCrs;
   if (inPlaceUpdate?.mode === "add" && existingLayer)
     throw createError("output-exists", { output: `${request.output}: the table "${existingLayer.name}"` });
-  if (inPlaceUpdate?.mode === "replace" && request.replaceLayer && !existingLayer)
+  const addsLayer = inPlaceUpdate !== null && !existingLayer && writer.fileStem === null;
+  if (addsLayer && (request.replaceLayer || request.append))
     noteAddedLayer(conversion, layer.name, inPlaceUpdate.layers);
   checkNames(layer.inputs, request);
   const inputs = [];
@@ -92,6 +94,8 @@ export async function planLayer(
   const common = writableCrs(writer, target, appendedTo?.crs ? [appendedTo.crs, ...inputCrs] : inputCrs);
   const crs = appendedTo?.crs ?? common;
   for (const { openLayer } of inputs) noteCoordinateColumns(conversion, openLayer);
+  for (const { openLayer, stagePlan } of inputs)
+    checkAppendedCrs(openLayer, stagePlan.crs, existingCrs(layer, appendedTo));
   if (crs === null) for (const input of inputs) noteUndeclaredCrs(conversion, layer.name, input.stagePlan.crs);
   const scan = appendedTo || needsSummary(capabilities) ? await scanLayers(conversion, inputs) : null;
   const summary = scan?.summary ?? null;
@@ -128,8 +132,32 @@ export async function planLayer(
   return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
 }
 
-/** Notes that columns of a table look like coordinates but are read as attributes. */
-function noteCoordinateColumns({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
+/** The reference system of the layer that features are appended to; null if it has none, or if there is no such layer. */
+const existingCrs = ({ inputs }: OutputLayer, appendedTo: LayerInfo | null): Crs | null =>
+  appendedTo?.crs ?? inputs.find(({ isExisting }) => isExisting)?.layer.crs ?? null;
+
+/**
+ * Refuses coordinates of an unknown system beside those of a known one, as --no-reproject would mix them.
+ * @throws crs-missing
+ */
+function checkAppendedCrs({ isExisting, source }: OpenLayer, crs: Crs | null, existing: Crs | null): void {
+  if (isExisting || crs !== null || existing === null || isWgs84(existing)) return;
+  const name = existing.id ?? existing.name;
+  const reason = `features are appended to coordinates in ${name}`;
+  throw createError("crs-missing", { source: source.name, reason, existing: name });
+}
+
+/**
+ * Notes that columns of a table look like coordinates but are read as attributes.
+ * @throws unsupported if it is the table that rows are appended to, since their coordinates would get other columns
+ */
+function noteCoordinateColumns({ reportBuilder }: ConversionContext, { isExisting, layer, source }: OpenLayer): void {
+  const [candidate] = layer.likelyCoordinateFields ?? [];
+  if (isExisting && candidate) {
+    const [x, y] = candidate;
+    const reason = `"${x}" and "${y}" look like coordinates but are read as attributes, so appended rows would get columns of their own; convert the table to another file with ${formatCoordinateOptions(x, y)} (the longitude or easting is x), and append to that`;
+    throw createError("unsupported", { source: source.name, reason });
+  }
   for (const example of coordinateAdvice(layer))
     reportBuilder.notices.add("coordinates-left-out", layer.name, undefined, 1, example);
 }
@@ -171,14 +199,21 @@ function noteUndeclaredCrs(
   reportBuilder.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 
-/** Notes that --replace-layer added a layer, since a mistyped name would leave the intended layer unchanged. */
-function noteAddedLayer({ reportBuilder }: ConversionContext, layer: string, existing: readonly LayerInfo[]): void {
+/** Notes that an option for an existing layer added one, since a mistyped name would leave the intended layer unchanged. */
+function noteAddedLayer(
+  { reportBuilder, request }: ConversionContext,
+  layer: string,
+  existing: readonly LayerInfo[],
+): void {
   const more = existing.length > maxListedNames ? ` and ${existing.length - maxListedNames} more` : "";
   const names = `${existing
     .slice(0, maxListedNames)
     .map(({ name }) => `"${name}"`)
     .join(", ")}${more}`;
-  const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${existing.length === 1 ? "is" : "are"} ${names}`;
+  const [option, purpose, advice] = request.append
+    ? ["--append", "add to", "; --layer-name names the layer to add to"]
+    : ["--replace-layer", "replace", ""];
+  const example = `${option} found no layer "${layer}" to ${purpose} and added it; there ${existing.length === 1 ? "is" : "are"} ${names}${advice}`;
   if (existing.length > 0) reportBuilder.notices.add("layer-added", layer, undefined, 1, example);
 }
 

@@ -26,6 +26,17 @@ const read = (content: object | string, options: Record<string, string> = {}, sk
   readSet(writeFeatureSet(scratch, content), { options, skipErrors });
 
 describe("fields", () => {
+  it("with times hold milliseconds, as text, too; a year as text is no time", async () => {
+    const values = [{ when: "951782400123" }, { when: "2020" }, { when: "20200501" }, { when: "2020-05-01T10:00:00Z" }];
+    const layer = await read(pointSet([field("when", "Date")], values));
+    expect(featuresOf(layer).map(({ properties }) => properties!.when)).toEqual([
+      "2000-02-29T00:00:00.123Z",
+      null,
+      null,
+      "2020-05-01T10:00:00Z",
+    ]);
+  });
+
   it("have types and values by Esri's field types", async () => {
     const all = [
       field("OBJECTID", "OID"),

@@ -152,6 +152,8 @@ describe("numbers that may be names", () => {
     ["versions", ["1.10", "1.1", "1.2"], "1.10 and 1.1 became the same number"],
     ["part numbers with an E", ["12E4", "7E1"], "12E4 became the number 120000"],
     ["numbers with and without decimals", ["3", "3.0"], "3 and 3.0 became the same number"],
+    ["versions with a zero at the end", ["3.8", "3.9", "3.10", "3.20"], "3.10 beside 3.8 lost its zero"],
+    ["versions with a decimal comma", ["12,1", "12,10"], "12,1 and 12,10 became the same number"],
   ])("a notice names %s that become equal, or another text", async (_, cells, reason) => {
     const { read, codes } = await column(cells);
     expect(codes).toEqual(["number-ambiguous"]);
@@ -164,6 +166,8 @@ describe("numbers that may be names", () => {
 
   test.each([
     ["prices", ["1.10", "2.50", "1.10"]],
+    ["prices with a decimal comma", ["1,10", "2,55"]],
+    ["whole numbers beside decimals", ["1.0", "2.55", "3"]],
     ["scientific notation", ["1.5E-3", "2.0E+10", "-3E-5"]],
     ["floats of Python", ["1.0", "2.5", "1e-05"]],
   ])("there is no notice for %s", async (_, cells) => {

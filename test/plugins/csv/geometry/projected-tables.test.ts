@@ -22,6 +22,21 @@ async function read(content: string, { crs, swapXy = false, options = {} }: Said
 
 const point = (x: number, y: number) => ({ type: "Point", coordinates: [x, y] });
 
+describe("longitudes and latitudes in further languages", () => {
+  test.each([
+    "Hosszúság;Szélesség",
+    "Dužina;Širina",
+    "Garums;Platums",
+    "Pikkus;Laius",
+    "Zem. délka;Zem. šířka",
+    "Dolgota;Shirota",
+    "Bujur;Lintang",
+  ])("degrees under %s are points", async (names) => {
+    const result = await read(`id;${names}\n1;19,0402;47,4979\n2;18,2271;46,0727\n`);
+    expect(geometries(result)).toEqual([point(19.0402, 47.4979), point(18.2271, 46.0727)]);
+  });
+});
+
 describe("eastings and northings", () => {
   test.each([
     "Ost;Nord",
