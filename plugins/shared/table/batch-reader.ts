@@ -192,7 +192,8 @@ export class BatchReader {
     const { columns } = this;
     const { cells } = this.scanner;
     this.pushCells(columns, bytes);
-    if (cells < columns.length) {
+    // A spreadsheet has no cells at the end of a row, and not too few.
+    if (cells < columns.length && !this.plan.encoding.isSpooled) {
       if (this.short++ === 0) {
         this.shortExample = `${cells} cells for ${columns.length} columns; the missing ones are null`;
       }

@@ -1,5 +1,6 @@
 /** Options of the readers of tables: CSV and spreadsheets. */
 import { createError } from "../../../src/errors.js";
+import type { Crs } from "../../../src/model/layer.js";
 import type { OptionValues } from "../../../src/plugin/options.js";
 
 /** How numbers and dates in text are written. */
@@ -77,6 +78,10 @@ export interface TableOptions extends NotationOptions, HeaderOption, ColumnOptio
    * (`typed`) or do not (`spooled`).
    */
   readonly cells: "text" | "spooled" | "typed";
+  /** Of spooled records: whether a column has a value in any row. The others are no fields. */
+  readonly usedColumns?: readonly boolean[];
+  /** The reference system that the file declares, in place of a `.prj`. */
+  readonly declaredCrs?: Crs | null;
   readonly delimiter: string;
   readonly encoding: string;
   /** Lines, or rows, to leave out before the header. */

@@ -13,6 +13,12 @@ export interface FirstRecord {
   readonly isUncertain: boolean;
 }
 
+/** The record with the empty cells that records of its table leave out at their end. */
+export function padRecord(first: FirstRecord, columns: number): FirstRecord {
+  if (first.cells.length >= columns) return first;
+  return { ...first, cells: [...first.cells, ...new Array<string>(columns - first.cells.length).fill("")] };
+}
+
 export function readFirstRecord(
   head: Head,
   scanner: RecordScanner,
@@ -52,7 +58,7 @@ function isLastRecord({ bytes, whole }: Head, scanner: RecordScanner): boolean {
 export type Notices = (readonly [code: string, field: string | undefined, example: string, count?: number])[];
 
 /** Column names: trimmed, `field_3` if missing, made unique. */
-export function nameColumns(first: FirstRecord, notices: Notices): string[] {
+export function nameColumns(first: FirstRecord, notices: Notices, isUsed: (column: number) => boolean): string[] {
   const taken = new UniqueNames();
   const numbered: { readonly wanted: string; readonly name: string }[] = [];
   const unnamed: string[] = [];
@@ -61,7 +67,7 @@ export function nameColumns(first: FirstRecord, notices: Notices): string[] {
     const wanted = first.isHeader && cell.trim() !== "" ? cell : "";
     const name = taken.take(wanted === "" ? `field_${c + 1}` : wanted);
     if (wanted !== "" && name !== wanted) numbered.push({ wanted, name });
-    else if (wanted === "" && first.isHeader) unnamed.push(name);
+    else if (wanted === "" && first.isHeader && isUsed(c)) unnamed.push(name);
     return name;
   });
   if (numbered.length > 0) {

@@ -20,7 +20,7 @@ import { geometryColumnIndexes } from "../geometry/geometry-columns.js";
 import { pairNotice, unusedGeometryColumn } from "../geometry/pair-notice.js";
 import { findUnguessedDelimiter, guessDecimal, guessDelimiter } from "../header/dialect.js";
 import { detectIgnoredHeader, findHeader } from "../header/find-header.js";
-import { createColumnSampler, type Notices, nameColumns, readFirstRecord } from "../header/first-record.js";
+import { createColumnSampler, type Notices, nameColumns, padRecord, readFirstRecord } from "../header/first-record.js";
 import {
   dropHeadBytes,
   dropHeadLines,
@@ -108,7 +108,9 @@ async function planAtEncoding(
   const scanner = new RecordScanner(delimiter);
   const first = readFirstRecord(named, scanner, decimal, below ? { ...options, header: "yes" } : options);
   const notices: Notices = [...(below?.notices ?? [])];
-  const names = first ? nameColumns(first, notices) : [];
+  const { usedColumns } = options;
+  const isUsed = (c: number) => !usedColumns || usedColumns[c] === true;
+  const names = first ? nameColumns(padRecord(first, usedColumns?.length ?? 0), notices, isUsed) : [];
   const header = first?.isHeader ?? false;
   const other = said === null && names.length === 1 ? findUnguessedDelimiter(named.bytes, named.whole, header) : null;
   if (other) {
@@ -125,7 +127,8 @@ async function planAtEncoding(
     monthFirst: options.dates === "auto" ? undefined : options.dates === "mdy",
   };
   const rules = hasTypedCells ? { ...textRules, ...typedCellRules } : textRules;
-  const ofPrj = await readPrj(source, context);
+  const ofPrj =
+    options.declaredCrs === undefined ? await readPrj(source, context) : { crs: options.declaredCrs, notices: [] };
   const choice = {
     source: source.name,
     names,
@@ -139,7 +142,10 @@ async function planAtEncoding(
     ? { plan: addLetterO(csvtGeometry, choice, options), notices: [], candidates: [] }
     : await detectGeometry(choice, options, textRules, context);
   const { plan: geometry, candidates } = chosen;
-  context.onFieldCount?.(names.length - (options.keepGeometryColumns ? 0 : geometryColumnIndexes(geometry).length));
+  context.onFieldCount?.(
+    names.filter((_, c) => isUsed(c)).length -
+      (options.keepGeometryColumns ? 0 : geometryColumnIndexes(geometry).length),
+  );
   notices.push(...chosen.notices);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
@@ -169,7 +175,7 @@ async function planAtEncoding(
     notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
   }
   const used = new Set(geometryColumnIndexes(geometry));
-  const kept = (c: number) => !used.has(c) || options.keepGeometryColumns;
+  const kept = (c: number) => isUsed(c) && (!used.has(c) || options.keepGeometryColumns);
   const formOf = (c: number): ColumnFormat => {
     const word = declared[c];
     if (word && word !== "x" && word !== "y" && word !== "z" && word !== "wkt") {
