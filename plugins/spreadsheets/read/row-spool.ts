@@ -36,6 +36,7 @@ export class RowSpool {
   private lines = 0;
   private row = 0;
   private cells = 0;
+  private hasLost = false;
   /** Rows without a value between others. */
   blankRows = 0;
   /** Whether any row has a value in a column. */
@@ -61,6 +62,7 @@ export class RowSpool {
   beginRow(row: number): void {
     this.row = row;
     this.cells = 0;
+    this.hasLost = false;
     this.record.length = 0;
   }
 
@@ -126,13 +128,16 @@ export class RowSpool {
     const known = this.lost.get(key);
     if (known) known.count++;
     else this.lost.set(key, { count: 1, column, example });
-    // The column exists, with a null.
+    // The row and the column exist, with a null.
     this.used[column] = true;
+    this.hasLost = true;
   }
 
   /** @param repeat how often the row occurs, from the row of `beginRow` on @throws input-corrupt */
   endRow(repeat = 1): void {
-    if (this.cells === 0) return;
+    if (this.cells === 0 && !this.hasLost) return;
+    // A line without a cell would be no record.
+    if (this.cells === 0) this.record.byte(comma);
     const bytes = this.record.written();
     if (this.out.length + this.position > 0) this.blankRows += this.row - this.lines - 2;
     if (this.row + repeat - 1 > maxRows) throw this.corrupt(`it has more than ${maxRows} rows`);
