@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { crc32, createInflateRaw } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { createError, GeoferryError } from "../../../src/errors.js";
@@ -15,6 +15,10 @@ const stored = 0;
 const deflated = 8;
 
 const inflateChunkBytes = 1 << 18;
+const readBytes = 1 << 16;
+/** Size of a local header without its name and extra field (APPNOTE 4.3.7). */
+const localHeaderBytes = 30;
+const localHeaderSignature = 0x04034b50;
 
 function zipError(source: string, error: unknown): Error {
   if (error instanceof GeoferryError) return error;
@@ -30,7 +34,7 @@ function zipError(source: string, error: unknown): Error {
 /** The entries of a zip, each read as a stream: nothing is unpacked to disk. */
 export class ZipReader implements AsyncDisposable {
   private constructor(
-    private readonly zip: ZipFile,
+    private readonly file: SourceFile,
     private readonly source: Source,
     /** By their paths in lower case, with `/`. */
     private readonly entries: ReadonlyMap<string, Entry>,
@@ -54,10 +58,11 @@ export class ZipReader implements AsyncDisposable {
         }
         entries.set(path, entry);
       }
-      return new ZipReader(zip, source, entries);
+      return new ZipReader(await source.open(), source, entries);
     } catch (error) {
-      zip?.close();
       throw zipError(source.name, error);
+    } finally {
+      zip?.close();
     }
   }
 
@@ -83,11 +88,11 @@ export class ZipReader implements AsyncDisposable {
       throw createError("unsupported", { source: name, reason });
     }
     checkExpansion(uncompressedSize, this.source);
-    return new ZipEntryFile(this.zip, entry, name);
+    return new ZipEntryFile(this.file, entry, name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.zip.close();
+    await this.file.close();
   }
 }
 
@@ -113,7 +118,7 @@ export class ZipEntryFile implements SourceFile {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly zip: ZipFile,
+    private readonly zip: SourceFile,
     private readonly entry: Entry,
     readonly name: string,
   ) {
@@ -159,7 +164,7 @@ export class ZipEntryFile implements SourceFile {
 
   private async begin(): Promise<void> {
     this.stream?.destroy();
-    const raw = await this.zip.openReadStreamPromise(this.entry, { decodeFileData: false });
+    const raw = Readable.from(this.compressedChunks(), { objectMode: false });
     if (this.entry.compressionMethod === stored) this.stream = raw;
     else {
       const inflate = createInflateRaw({ chunkSize: inflateChunkBytes });
@@ -170,6 +175,20 @@ export class ZipEntryFile implements SourceFile {
     this.chunks = this.stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     this.rest = Buffer.alloc(0);
     this.position = this.inflated = this.checksum = 0;
+  }
+
+  private async *compressedChunks(): AsyncGenerator<Buffer> {
+    const { relativeOffsetOfLocalHeader: offset, compressedSize } = this.entry;
+    const header = await this.zip.read(offset, localHeaderBytes);
+    if (header.length < localHeaderBytes || header.readUInt32LE(0) !== localHeaderSignature)
+      throw this.damaged("the entry does not begin where the directory says");
+    let at = offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
+    for (const end = at + compressedSize; at < end; ) {
+      const chunk = await this.zip.read(at, Math.min(readBytes, end - at));
+      if (chunk.length === 0) throw this.damaged("the zip ends within the entry");
+      yield chunk;
+      at += chunk.length;
+    }
   }
 
   private async next(): Promise<void> {
