@@ -32,7 +32,7 @@ export function planSheets(layers: readonly TargetLayer[], options: WriterOption
 function reportLayer(layer: TargetLayer, layout: TableLayout, context: WriteContext): void {
   for (const name of longIntegerFields(layer)) {
     const example = "integers of more than 15 digits, which a spreadsheet would round, are text";
-    context.reportLoss("integer-as-text", name, example);
+    context.reportLoss("int64-as-text", name, example);
   }
   for (const { name } of findMisleadingFields(layout))
     context.reportNotice(

@@ -26,6 +26,8 @@ const lossWords: Readonly<Record<string, LossText>> = {
   "type-changed": typesChanged,
   "field-renamed": (losses) => `the whole name of ${fieldsOf(losses)}`,
   "int64-as-text": "whole numbers beyond 2⁵³ as numbers (become text)",
+  "date-as-text": "dates before 1900-03-01 as dates (become text)",
+  "time-zone-dropped": "time zones (the clock time stays)",
   "m-dropped": "measures",
   "z-dropped": "heights",
   "z-missing": "which positions have no height (become 0)",
