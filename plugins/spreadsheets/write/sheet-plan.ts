@@ -1,6 +1,5 @@
 /** What writers of both formats decide and report before the first row. */
 import { createError } from "../../../src/errors.js";
-import type { Crs } from "../../../src/model/layer.js";
 import type { Sink, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
 import { createLayout, findMisleadingFields, type TableLayout } from "../../shared/table/layout.js";
 import { crsProperty, isCrsCode, sheetCrsProperty } from "../crs-property.js";
@@ -47,24 +46,23 @@ function reportLayer(layer: TargetLayer, layout: TableLayout, context: WriteCont
 }
 
 /**
- * The properties of the file that name the reference systems of its sheets: one if all have the same. WGS 84 needs none.
- * Systems without a code are reported.
+ * The properties of the file that name the reference systems of its sheets: one if all have the same. Systems without
+ * a code are reported.
  */
 export function crsProperties(
   layers: readonly TargetLayer[],
   plans: readonly SheetPlan[],
   context: WriteContext,
 ): Map<string, string> {
-  const isWgs84 = (crs: Crs | null) => crs === null || crs.id === "EPSG:4326" || crs.id === context.crs.wgs84.id;
   const found = new Map<string, string>();
   const placed = layers.filter((_, n) => plans[n]!.layout.mode !== "none");
   const isSame = placed.every(({ crs }) => crs?.id === placed[0]!.crs?.id);
   for (const { crs, name } of placed) {
-    if (isWgs84(crs)) continue;
-    const { id } = crs!;
+    if (crs === null) continue;
+    const { id } = crs;
     if (id !== null && isCrsCode(id)) found.set(isSame ? crsProperty : sheetCrsProperty(name), id);
     else {
-      const example = `no property of the file can say ${crs!.name}; name another system with --target-crs, or choose another format`;
+      const example = `no property of the file can say ${crs.name}; name another system with --target-crs, or choose another format`;
       context.reportLoss("crs-undeclared", undefined, example);
     }
   }

@@ -28,6 +28,7 @@ const lossWords: Readonly<Record<string, LossText>> = {
   "int64-as-text": "whole numbers beyond 2⁵³ as numbers (become text)",
   "date-as-text": "dates before 1900-03-01 as dates (become text)",
   "time-zone-dropped": "time zones (the clock time stays)",
+  "zone-assumed": "that times have no zone (become UTC)",
   "m-dropped": "measures",
   "z-dropped": "heights",
   "z-missing": "which positions have no height (become 0)",
