@@ -18,5 +18,6 @@ export function writerCapabilities({ geometry }: WriterOptions): WriterCapabilit
     ids: "id",
     requiredScan: "summary",
     supportsStreaming: true,
+    hasDialects: true,
   };
 }

@@ -17,6 +17,12 @@ export const readOptions = {
     default: false,
     help: "Include the shape points of Garmin routes (gpxx:rpt) in the line",
   },
+  types: {
+    type: "choice",
+    choices: ["auto", "text"],
+    default: "auto",
+    help: "Types of extension elements: auto infers numbers, dates and booleans from all values; text reads them as text",
+  },
   gpxType: {
     type: "boolean",
     default: true,

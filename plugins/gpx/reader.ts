@@ -46,7 +46,7 @@ export async function openGpx(
   const file = await source.open();
   try {
     const known = context.scanResult as GpxScanResult | undefined;
-    const scanResult = known ?? (await scanGpx(file, source.name, context, splitBytes, options.routeShape, tuning));
+    const scanResult = known ?? (await scanGpx(file, source.name, context, splitBytes, options, tuning));
     const whole = { name: scanResult.name || fileStem(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {

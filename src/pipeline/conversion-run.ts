@@ -53,8 +53,10 @@ export class ConversionRun {
       this.assemblers.push(assembler);
     });
     for (const layer of layers) await this.writeLayer(layer, opened);
-    for (const { assembler, context } of opened) {
+    for (const { assembler, context, appendCheck } of opened) {
       await assembler.finish();
+      appendCheck?.report(context);
+      appendCheck?.close();
       this.conversion.reportBuilder.add(context.takeFindings(0));
       await context[Symbol.asyncDispose]();
     }
@@ -165,6 +167,7 @@ export class ConversionRun {
   async abort(): Promise<void> {
     await Promise.allSettled(this.assemblers.map(({ assembler }) => assembler.abort?.()));
     await Promise.allSettled(this.assemblers.map(({ context }) => context[Symbol.asyncDispose]()));
+    for (const { appendCheck } of this.assemblers) appendCheck?.close();
     await this.conversion.outputs.abort();
   }
 }

@@ -219,6 +219,11 @@ export interface WriterCapabilities {
   readonly requiredScan: "nothing" | "summary" | "extent";
   /** The writer can write to a stream: it needs no `patch` and no companion files. */
   readonly supportsStreaming: boolean;
+  /**
+   * Files of the format differ in notation: delimiter, line ends, decimal signs. The host notes if appending rewrites
+   * existing rows in another notation.
+   */
+  readonly hasDialects?: true;
   /** The writer can add layers and rows to an existing file in one transaction. */
   readonly updatesInPlace?: true;
 }

@@ -44,6 +44,49 @@ describe("features are not added to coordinates of another kind", () => {
   });
 });
 
+describe("rows of a table that others are appended to", () => {
+  const append = async (existing: string | Buffer, options: Readonly<Record<string, string>> = {}) => {
+    const at = newFolder({ "new.csv": "lon,lat,id,v\n9.5,51.5,2,7.5\n" });
+    writeFileSync(at("old.csv"), existing);
+    const report = await convertFile(at("new.csv"), at("old.csv"), { append: true, writerOptions: options });
+    const notice = report.notices.find(({ code }) => code === "rows-rewritten");
+    return { text: readFileSync(at("old.csv"), "utf8"), example: notice?.example };
+  };
+
+  test.each([
+    [
+      "another delimiter and decimal sign",
+      "lon;lat;id;v\n8,5;50,5;1;1,5\n",
+      String.raw`line 1 was "lon;lat;id;v\n" and is "lon,lat,id,v\n"`,
+    ],
+    [
+      "zeros at the end of numbers",
+      "lon,lat,id,v\n8.5,50.5,1,1.50\n",
+      String.raw`line 2 was "8.5,50.5,1,1.50\n" and is "8.5,50.5,1,1.5\n"`,
+    ],
+    ["CRLF", "lon,lat,id,v\r\n8.5,50.5,1,1.5\r\n", String.raw`line 1 was "lon,lat,id,v\r\n" and is "lon,lat,id,v\n"`],
+    [
+      "a byte order mark",
+      "\ufefflon,lat,id,v\n8.5,50.5,1,1.5\n",
+      String.raw`line 1 was "\ufefflon,lat,id,v\n" and is "lon,lat,id,v\n"`,
+    ],
+  ])("are reported if they are written differently: %s", async (_, existing, change) => {
+    const { example } = await append(existing);
+    expect(example).toContain(change);
+  });
+
+  test.each([
+    ["the same notation", "lon,lat,id,v\n8.5,50.5,1,1.5\n", {}],
+    ["no line end in the last line", "lon,lat,id,v\n8.5,50.5,1,1.5", {}],
+    ["options for the notation", "lon;lat;id;v\r\n8.5;50.5;1;1.5\r\n", { delimiter: "semicolon", eol: "crlf" }],
+  ])("stay as they are, without a notice: %s", async (_, existing, options) => {
+    const { text, example } = await append(existing, options);
+    expect(example).toBeUndefined();
+    expect(text.startsWith(existing)).toBe(true);
+    expect(text.trimEnd().split("\n")).toHaveLength(3);
+  });
+});
+
 describe("the .prj file beside an overwritten table", () => {
   const table = "n,lon,lat\na,8.5,50.1\n";
 

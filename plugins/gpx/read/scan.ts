@@ -1,6 +1,8 @@
 import { createError, type GeoferryError, type Place } from "../../../src/errors.js";
 import { type FieldType, fieldTypes, type SkippedRange, type XmlPathStep } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
+import type { OptionValues } from "../../../src/plugin/options.js";
+import { findNumberLikeName } from "../../shared/text/number-like-names.js";
 import { type XmlName, type XmlPosition, XmlReader, type XmlReaderTuning, XmlToken } from "../../shared/xml/reader.js";
 import {
   coordinateField,
@@ -12,6 +14,7 @@ import {
   vocabulary,
 } from "../elements.js";
 import { type MetadataElement, readMetadata } from "../metadata.js";
+import type { readOptions } from "../options.js";
 import { findFeature } from "./find-feature.js";
 import { GpxParser } from "./gpx-parser.js";
 import type { ValuePath } from "./paths.js";
@@ -22,6 +25,8 @@ import type { GpxVisitor } from "./visitor.js";
 interface FieldStats {
   /** The `ValueForm` flags of all values. */
   forms: number;
+  /** The first texts that are numbers. */
+  readonly numbers: string[];
   repeated: boolean;
   steps: readonly XmlPathStep[] | null;
   /** The number of the last feature with the field. */
@@ -30,8 +35,13 @@ interface FieldStats {
 
 /** After this many skipped ranges, reading ends. */
 const maxSkippedRanges = 100;
+/** The number of texts of a field that are searched for names that look like numbers. */
+const maxNumberSamples = 100;
+/** The maximum number of fields that a notice names. */
+const maxListedFields = 5;
 /** The maximum number of different names of unknown elements that are recorded. */
 const maxUnknownNames = 50;
+const numberForms = ValueForm.int32 | ValueForm.int53 | ValueForm.int64 | ValueForm.double | ValueForm.beyond;
 const gpx11Namespace = "http://www.topografix.com/GPX/1/1";
 const knownNamespaces = /^http:\/\/www\.topografix\.com\/GPX\/1\/[01]$/;
 /** Elements with metadata: children of `metadata` in GPX 1.1, of the root in GPX 1.0. */
@@ -56,10 +66,10 @@ export async function scanGpx(
   source: string,
   context: ReadContext,
   splitSize: number,
-  readsShape: boolean,
+  options: Pick<OptionValues<typeof readOptions>, "routeShape" | "types">,
   tuning: XmlReaderTuning = {},
 ): Promise<GpxScanResult> {
-  const scanner = new GpxScanner(splitSize, context.skipErrors, readsShape);
+  const scanner = new GpxScanner(splitSize, context.skipErrors, options.routeShape, options.types === "auto");
   const notGpx = (name: string) =>
     createError("input-corrupt", { source, place: {}, reason: `it is not GPX: its root element is <${name}>` });
   const quiet = { ...scanContext(context), reportLoss: () => {}, reportNotice: () => {} };
@@ -127,6 +137,8 @@ class GpxScanner implements GpxVisitor {
     private readonly readsAll: boolean,
     /** Whether positions between route points are added to the line. */
     private readonly readsShape: boolean,
+    /** Whether fields without a declaration get a type that fits all values, instead of text. */
+    private readonly infersTypes: boolean,
   ) {}
 
   /** Returns the start of the next feature after damage, −1 for none. */
@@ -170,6 +182,7 @@ class GpxScanner implements GpxVisitor {
       const example = `the namespace of the document is "${namespace}", which is not GPX's (${gpx11Namespace}); it was read as GPX`;
       context.reportNotice("namespace-mistyped", undefined, example);
     }
+    this.reportNumberLikeNames(context);
     if (this.strayTexts > 0) {
       const example =
         "text between the features, where GPX does not allow it, was left out: a tag may be damaged there";
@@ -240,7 +253,7 @@ class GpxScanner implements GpxVisitor {
     const stats = this.stats[this.kind]!;
     let known = stats.get(name);
     if (!known) {
-      known = { forms: 0, repeated: false, steps, seen: 0 };
+      known = { forms: 0, numbers: [], repeated: false, steps, seen: 0 };
       stats.set(name, known);
     }
     return known;
@@ -248,7 +261,12 @@ class GpxScanner implements GpxVisitor {
 
   private value(stats: FieldStats, bytes: Buffer, from: number, to: number): void {
     // One value that is a text makes the field a text.
-    if (to > from && (stats.forms & ValueForm.text) === 0) stats.forms |= classifyValue(bytes, from, to);
+    if (to > from && (stats.forms & ValueForm.text) === 0) {
+      const form = classifyValue(bytes, from, to);
+      stats.forms |= form;
+      if (stats.numbers.length < maxNumberSamples && (form & numberForms) !== 0)
+        stats.numbers.push(bytes.toString("latin1", from, to));
+    }
     if (stats.seen === this.features) stats.repeated = true;
     stats.seen = this.features;
   }
@@ -376,11 +394,31 @@ class GpxScanner implements GpxVisitor {
     if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
     for (const [name, { forms, repeated }] of stats) {
       if (name !== coordinateField && name !== segmentField && !renamed.has(name))
-        add(name, repeated ? "json" : guessType(forms), repeated);
+        add(name, repeated ? "json" : this.inferType(forms), repeated);
     }
     if (stats.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
     if (stats.has(segmentField) || (this.segmentValues && kinds.includes(Gpx.trk))) add(segmentField, "json");
     return [...fields.values()];
+  }
+
+  private inferType(forms: number): FieldType {
+    return this.infersTypes ? guessType(forms) : "text";
+  }
+
+  /** Reports fields of numbers that may be names: as numbers, different ones become equal. */
+  private reportNumberLikeNames(context: Pick<ReadContext, "reportNotice">): void {
+    const examples = new Map<string, string>();
+    for (const [name, { forms, numbers, repeated }] of this.statsOfKinds([Gpx.wpt, Gpx.rte, Gpx.trk])) {
+      if (repeated || this.declared.has(name) || standardFields.some((each) => each.name === name)) continue;
+      const type = this.inferType(forms);
+      const example = type === "text" || type === "json" ? null : findNumberLikeName(numbers);
+      if (example !== null) examples.set(name, `"${name}": ${example}`);
+    }
+    if (examples.size === 0) return;
+    const listed = [...examples.values()].slice(0, maxListedFields).join(", ");
+    const rest = examples.size > maxListedFields ? ` and ${examples.size - maxListedFields} more` : "";
+    const advice = "if these are no numbers, --in types=text reads them as text";
+    context.reportNotice("number-ambiguous", undefined, `${listed}${rest}; ${advice}`);
   }
 
   private statsOfKinds(kinds: readonly number[]): Map<string, FieldStats> {
@@ -388,9 +426,10 @@ class GpxScanner implements GpxVisitor {
     for (const kind of kinds) {
       for (const [name, stats] of this.stats[kind]!) {
         const known = united.get(name);
-        if (!known) united.set(name, { ...stats });
+        if (!known) united.set(name, { ...stats, numbers: [...stats.numbers] });
         else {
           known.forms |= stats.forms;
+          known.numbers.push(...stats.numbers);
           known.repeated ||= stats.repeated;
         }
       }

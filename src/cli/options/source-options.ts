@@ -121,7 +121,7 @@ export const shapingOptions = {
     ...text,
     group: ofFeatures,
     accepts: ["point", "line", "polygon", "multi"],
-    describe: "Keep one kind of geometry, or promote: point, line, polygon, multi",
+    describe: "Keep only points, lines or polygons; multi turns single geometries into multi-geometries",
   },
   "make-valid": { ...flag, group: ofFeatures, describe: "Repair invalid geometries" },
   "swap-xy": { ...flag, group: ofCoordinates, describe: "Swap x and y of every position" },

@@ -107,7 +107,7 @@ export const guardOptions = grouped(ofGuards, {
   "max-delete": {
     ...takesLimit,
     describe: "Fail if more features than this would be deleted: 100 or 5%",
-    defaultDescription: "10%",
+    defaultDescription: "10% of a map of more than 10 features",
   },
   "max-update": { ...takesLimit, describe: "Fail if more features than this would be updated: 100 or 5%" },
   "allow-null-geometry": { ...flag, describe: "Allow updates that remove the geometry of a feature" },

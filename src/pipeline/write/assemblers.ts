@@ -5,6 +5,7 @@ import type { ConversionContext } from "../conversion-context.js";
 import { HostContext } from "../execute/host-context.js";
 import type { PlannedPart } from "../plan/plan-layer.js";
 import { isDatasetFolderName, splitExtension, zipOptions } from "../plan/plan-outputs.js";
+import { AppendCheck } from "./append-check.js";
 
 /** An open output file of one or more parts. */
 export interface OpenAssembler {
@@ -13,6 +14,8 @@ export interface OpenAssembler {
   readonly parts: readonly PlannedPart[];
   /** Collects what the writer reports. */
   readonly context: HostContext;
+  /** Compares with the existing file that rows are appended to. */
+  readonly appendCheck: AppendCheck | null;
 }
 
 /**
@@ -42,10 +45,11 @@ function companionsOf(path: string, format: Format, registry: Registry): string[
 }
 
 async function openAssembler(
-  { request, host, writer: { format, formatRef, fileStem }, inPlaceUpdate, pathPlan, outputs }: ConversionContext,
+  { request, host, writer, inPlaceUpdate, pathPlan, outputs }: ConversionContext,
   path: string,
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
+  const { format, formatRef, fileStem, capabilities } = writer;
   const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
   const isAppended = request.append === true && path === pathPlan.outputName;
   const sink = await outputs.create(path, {
@@ -59,6 +63,13 @@ async function openAssembler(
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);
-  const assembler = await module.createAssembler(sink, layers, formatRef.options, context);
-  return { assembler, isInPlace: inPlaceUpdate !== null, parts, context };
+  const appendCheck = isAppended && capabilities.hasDialects && existsSync(path) ? new AppendCheck(path) : null;
+  try {
+    const watched = appendCheck ? appendCheck.watch(sink) : sink;
+    const assembler = await module.createAssembler(watched, layers, formatRef.options, context);
+    return { assembler, isInPlace: inPlaceUpdate !== null, parts, context, appendCheck };
+  } catch (error) {
+    appendCheck?.close();
+    throw error;
+  }
 }

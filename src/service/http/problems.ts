@@ -136,7 +136,11 @@ export class Problem extends Error {
   readonly failed: readonly WireFailure[] | undefined;
 
   constructor(code: ProblemCode, message: string, rest: ProblemOptions = {}) {
+    // A problem is an answer to a client, often to many at once: a stack trace would cost more than the refusal itself.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = code === "internal" ? stackTraceLimit : 0;
     super(message, { cause: rest.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Problem";
     this.code = code;
     this.statusCode = problems[code].status;

@@ -224,6 +224,43 @@ describe("extensions", () => {
   });
 });
 
+describe("numbers in extension elements that may be names", () => {
+  const read = (texts: readonly string[], options: Record<string, string> = {}) => {
+    const points = texts.map(
+      (text) => `<wpt lat="1" lon="2"><extensions><v:no xmlns:v="urn:v">${text}</v:no></extensions></wpt>`,
+    );
+    return readGpx(gpxDocument(points.join("")), options);
+  };
+  const values = (layers: Awaited<ReturnType<typeof read>>["layers"]) =>
+    layers[0]!.features.map(({ properties }) => properties!.v_no);
+
+  test.each([
+    ["versions", ["1.10", "1.1"], "1.10 and 1.1 became the same number"],
+    ["part numbers with an E", ["12E4", "7"], "12E4 became the number 120000"],
+    [
+      "decimals beyond a double",
+      ["0.12345678901234567891", "1"],
+      "0.12345678901234567891 became the number 0.12345678901234568",
+    ],
+  ])("a notice names %s that become equal, or another text; types=text keeps them", async (_, texts, reason) => {
+    const { context } = await read(texts);
+    expect(context.notices.map(({ code, example }) => [code, example])).toEqual([
+      ["number-ambiguous", `"v_no": ${reason}; if these are no numbers, --in types=text reads them as text`],
+    ]);
+    const asText = await read(texts, { types: "text" });
+    expect(asText.context.notices).toEqual([]);
+    expect(values(asText.layers)).toEqual(texts);
+  });
+
+  test.each([
+    ["prices", ["1.10", "2.50", "1.10"]],
+    ["the exact value of a double", ["0.1000000000000000055511151231257827", "1"]],
+    ["many digits behind a zero", ["0.00000000000000012345", "-0.5"]],
+  ])("there is no notice for %s", async (_, texts) => {
+    expect((await read(texts)).context.notices).toEqual([]);
+  });
+});
+
 describe("a document", () => {
   const body = `<wpt lat="1" lon="2"><name>w</name></wpt>`;
   test.each([

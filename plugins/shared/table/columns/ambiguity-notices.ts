@@ -1,5 +1,6 @@
 /** Notices about columns whose cells are ambiguous. */
 
+import { findNumberLikeName } from "../../shared/text/number-like-names.js";
 import type { Notices } from "../header/first-record.js";
 import { commaByte } from "../records/signs.js";
 import type { ColumnFormat } from "./column-format.js";
@@ -15,6 +16,8 @@ const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, (ow
       "the dates leave open which number is the day, so they stay text; --in dates=dmy or --in dates=mdy says it",
     "number-ambiguous": (_, other) =>
       `the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in decimal=${other} or --in thousands=${other} says it`,
+    "number-mixed": () =>
+      "the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them alike in the file",
     "number-three": (own) =>
       `all have three digits after the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
     "number-grouped": () =>
@@ -74,22 +77,6 @@ export function twoDigitYearNotices(
   });
   const sentence = "the years of the dates have two digits, which leave the century open, so they stay text";
   return found.length === 0 ? [] : [["date-ambiguous", undefined, `${summarizeNames(found)}: ${sentence}`]];
-}
-
-/** An exponent behind digits alone, as part numbers have it, too. */
-const bareExponent = /^\d+[eE]\d+$/;
-
-/** Two cells of a column that differ although their numbers are equal, or one that may be a name; null if there are none. */
-function findNumberLikeName(cells: readonly string[]): string | null {
-  const seen = new Map<number, string>();
-  for (const cell of cells) {
-    if (bareExponent.test(cell)) return `${cell} became the number ${Number(cell)}`;
-    const value = /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : Number.NaN;
-    const known = seen.get(value);
-    if (known !== undefined && known !== cell) return `${known} and ${cell} became the same number`;
-    if (!Number.isNaN(value)) seen.set(value, cell);
-  }
-  return null;
 }
 
 /** Of tables with more columns, the samples are not read. */

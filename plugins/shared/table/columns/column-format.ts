@@ -54,7 +54,7 @@ export interface ColumnFormat {
   readonly numbers: NumberFormat | null;
   readonly monthFirst: boolean;
   /** Why the column stays text, or which ambiguous reading was chosen. */
-  readonly doubt: "date-ambiguous" | "number-ambiguous" | "number-three" | "number-grouped" | null;
+  readonly doubt: "date-ambiguous" | "number-ambiguous" | "number-mixed" | "number-three" | "number-grouped" | null;
 }
 
 /** Whether a decimal has three digits after its sign and no leading zero. */
@@ -145,6 +145,12 @@ export function inferNumberFormat(sorts: number, rules: FormatRules): NumberForm
   return { decimal: isOther ? otherDecimalSign(decimal) : decimal, group };
 }
 
+/** Whether no option reads all cells: some have a decimal point and others a decimal comma, or they are grouped differently. */
+function isContradictory(sorts: number, { decimal }: FormatRules): boolean {
+  const hasBothSigns = (sorts & NotationFlag.otherDecimal) !== 0 && (sorts & CellTypeFlag.double) !== 0;
+  return hasBothSigns || commonGroupSign(sorts, decimal) === undefined;
+}
+
 function numberColumnFormat(sorts: number, rules: FormatRules): ColumnFormat | null {
   if (
     (sorts & ~(integerFlags | CellTypeFlag.double | CellTypeFlag.nonFinite | numberFlags)) !== 0 ||
@@ -153,7 +159,8 @@ function numberColumnFormat(sorts: number, rules: FormatRules): ColumnFormat | n
     return null;
   const form = inferNumberFormat(sorts, rules);
   const text: ColumnFormat = { type: "text", numbers: null, monthFirst: false, doubt: null };
-  if (form === undefined) return { ...text, doubt: "number-ambiguous" };
+  if (form === undefined)
+    return { ...text, doubt: isContradictory(sorts, rules) ? "number-mixed" : "number-ambiguous" };
   const hasWide = (sorts & CellTypeFlag.wide) !== 0;
   const isGroupedThree = (sign: number) => form?.group === groupSignOf(sign);
   const { decimal } = rules;

@@ -125,6 +125,19 @@ describe("numbers", () => {
     });
   });
 
+  test.each([
+    ["decimal points and commas", ["1.5", "2,5"]],
+    ["commas and blanks between thousands", ["1,234,567", "1 234 567"]],
+  ])("a column with %s is text, and the notice advises no option, since none reads it", async (_, cells) => {
+    const { type, values, read } = await column(cells);
+    expect({ type, values }).toEqual({ type: "text", values: cells });
+    expect(read.recording.notices.map(({ example }) => example)).toEqual([
+      '"v": the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them alike in the file',
+    ]);
+    for (const option of ["decimal", "thousands"])
+      for (const sign of [".", ","]) expect(await column(cells, { [option]: sign })).toMatchObject({ type: "text" });
+  });
+
   test.each([["1.23.456"], ["1,2,3"], ["0.123.456"], ["123 456 789"], ["1 234"], ["192.168.178.101"]])(
     "%s is not a number",
     async (cell) => expect(await column([cell])).toMatchObject({ type: "text", values: [cell], losses: [] }),
