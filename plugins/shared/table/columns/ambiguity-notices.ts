@@ -1,6 +1,6 @@
 /** Notices about columns whose cells are ambiguous. */
 
-import { findNumberLikeName } from "../../shared/text/number-like-names.js";
+import { findNumberLikeName } from "../../text/number-like-names.js";
 import type { Notices } from "../header/first-record.js";
 import { commaByte } from "../records/signs.js";
 import type { ColumnFormat } from "./column-format.js";
