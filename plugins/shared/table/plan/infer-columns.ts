@@ -1,0 +1,59 @@
+/** Infers the types of columns from the scan of the rows, and what to report about them. */
+
+import {
+  ambiguityNotices,
+  numberLikeNameNotices,
+  strayQuoteMessage,
+  twoDigitYearNotices,
+} from "../columns/ambiguity-notices.js";
+import { type ColumnFormat, textColumnFormat } from "../columns/column-format.js";
+import type { CsvtColumnType } from "../columns/csvt.js";
+import { outlierNotices } from "../columns/text-outliers.js";
+import type { TableStart } from "../geometry/choose-geometry.js";
+import type { Notices } from "../header/first-record.js";
+import type { TableOptions } from "../options.js";
+import { commaByte } from "../records/signs.js";
+import type { ColumnPlan } from "./plan.js";
+import type { TableScan } from "./table-scan.js";
+
+type IsKept = (column: number) => boolean;
+
+/** `isComplete` is whether the whole file was scanned. */
+export function inferColumns(
+  { names, declared, samples, dialect: { delimiter, decimal } }: TableStart,
+  scan: TableScan,
+  isComplete: boolean,
+  isKept: IsKept,
+  options: TableOptions,
+  notices: Notices,
+): ColumnPlan[] {
+  const infersTypes = options.types !== "text";
+  const formats = names.map((_, c) => columnFormat(c, declared[c] ?? null, scan, infersTypes));
+  const hasTypedCells = options.cells === "typed";
+  if (!hasTypedCells) notices.push(...numberLikeNameNotices(names, formats, samples, isKept, decimal));
+  notices.push(...ambiguityNotices(names, formats, isKept, scan.hasSureDecimals || delimiter === commaByte, decimal));
+  if (infersTypes && !hasTypedCells) notices.push(...twoDigitYearNotices(names, formats, samples, isKept));
+  // If only some rows were scanned, the others are unknown.
+  if (isComplete && infersTypes) {
+    const outliers = names.flatMap((name, c) => (isKept(c) && !declared[c] ? (scan.outlierOf(c, name) ?? []) : []));
+    notices.push(...outlierNotices(outliers));
+  }
+  return names.map((name, c) => {
+    const { type, numbers, monthFirst } = formats[c]!;
+    return { name, type, kept: isKept(c), numbers, monthFirst };
+  });
+}
+
+function columnFormat(c: number, declared: CsvtColumnType | null, scan: TableScan, infersTypes: boolean): ColumnFormat {
+  if (declared && declared !== "x" && declared !== "y" && declared !== "z" && declared !== "wkt") {
+    const found = scan.formOf(c);
+    return { ...found, type: declared === "int32" && found.type === "int64" ? "int64" : declared, doubt: null };
+  }
+  return infersTypes ? scan.formOf(c) : textColumnFormat;
+}
+
+/** Undoubled quotes inside cells; `linesBefore` is the number of lines before the first record. */
+export function strayQuoteNotices({ strays }: TableScan, linesBefore: number): Notices {
+  if (strays.count === 0) return [];
+  return [["quote-stray", undefined, strayQuoteMessage(`from line ${linesBefore + strays.line} on`), strays.count]];
+}
