@@ -1,9 +1,9 @@
 import { allGeometryTypes } from "../../src/model/geometry.js";
 import type { WriterCapabilities } from "../../src/plugin/format.js";
-import type { WriteOptions } from "./options.js";
+import type { WriterOptions } from "./options.js";
 
 /** Coordinate columns hold points; GeoJSON is WGS84 without measures (RFC 7946, 4); WKT and WKB hold every geometry. */
-export function writerCapabilities({ geometry }: WriteOptions): WriterCapabilities {
+export function writerCapabilities({ geometry }: WriterOptions): WriterCapabilities {
   return {
     crs: geometry === "geojson" ? "wgs84" : "any",
     continuousLongitudes: true,

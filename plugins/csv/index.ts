@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { type Confidence, defineFormat } from "../../src/plugin/format.js";
 import { writerCapabilities } from "./capabilities.js";
 import { guessDelimiter } from "./header/dialect.js";
-import { impliedOptions, readOptions, writeOptions } from "./options.js";
+import { impliedOptions, readerOptions, writerOptions } from "./options.js";
 import { detectEncoding } from "./records/text-blocks.js";
 
 /** Decodes a head, which may end inside a character; null if it is binary. */
@@ -53,14 +53,14 @@ export default defineFormat({
   identify,
   reader: {
     indistinct: ["field-types", "empty-text"],
-    options: readOptions,
+    options: readerOptions,
     siblingExtensions: ["csvt", "prj"],
-    load: () => import("./reader.js"),
+    load: async () => (await import("./reader.js")).default,
   },
   writer: {
-    options: writeOptions,
+    options: writerOptions,
     impliedOptions,
     capabilities: writerCapabilities,
-    load: () => import("./writer.js"),
+    load: async () => (await import("./write/writer.js")).default,
   },
 });

@@ -1,7 +1,7 @@
 import { createError } from "../../src/errors.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 
-export const readOptions = {
+export const readerOptions = {
   delimiter: {
     type: "text",
     default: "auto",
@@ -72,9 +72,9 @@ export const readOptions = {
   },
 } as const;
 
-export type ReadOptions = OptionValues<typeof readOptions>;
+export type ReaderOptions = OptionValues<typeof readerOptions>;
 
-export const writeOptions = {
+export const writerOptions = {
   delimiter: {
     type: "text",
     default: "comma",
@@ -104,7 +104,7 @@ export const writeOptions = {
   csvt: { type: "boolean", default: false, help: "Write the column types into a .csvt file" },
 } as const;
 
-export type WriteOptions = OptionValues<typeof writeOptions>;
+export type WriterOptions = OptionValues<typeof writerOptions>;
 
 const delimiterNames: Readonly<Record<string, string>> = {
   comma: ",",

@@ -1,27 +1,21 @@
-/**
- * Reads tables. The path of a record: `TextBlockReader.read` (bytes of a split, as UTF-8) → `BatchReader.read` →
- * `RecordScanner.scan` (finds its cells) → `RowGeometryReader.read` and, for each attribute, `CellColumnBuilder.push` →
- * `Batch`. The plan, with the delimiter, the types of columns and the geometry, comes from `makePlan`, which scans the file.
- */
 import { createError } from "../../src/errors.js";
 import type { Dataset, Layer, Split } from "../../src/model/layer.js";
-import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
+import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
-import type { ReadOptions } from "./options.js";
+import { BatchReader } from "./batch-reader.js";
+import type { ReaderOptions } from "./options.js";
 import { makePlan } from "./plan/make-plan.js";
 import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan/plan.js";
+import { scanPart } from "./plan/scan-file.js";
 import { TableScan } from "./plan/table-scan.js";
-import { BatchReader } from "./read/batch-reader.js";
 import { splitRecordBlocks } from "./records/record-blocks.js";
 import { RecordScanner } from "./records/record-scanner.js";
 import { type TextBlock, TextBlockReader } from "./records/text-blocks.js";
 
-export { scanPart } from "./plan/scan-file.js";
-
 /** Opens a table. `length` is the size of splits in bytes, for tests. */
 export async function open(
   source: Source,
-  options: ReadOptions,
+  options: ReaderOptions,
   context: ReadContext,
   length = defaultSplitBytes,
 ): Promise<Dataset> {
@@ -40,6 +34,8 @@ export async function open(
     throw error;
   }
 }
+
+export default { open, scanPart } satisfies ReaderModule<ReaderOptions>;
 
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;

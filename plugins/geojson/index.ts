@@ -16,7 +16,7 @@ export const geojson = defineFormat({
   writer: {
     options: writeOptions,
     capabilities: (options) => (options.crs ? { ...writerCapabilities, crs: "any" } : writerCapabilities),
-    load: () => import("./writer.js"),
+    load: () => import("./write/writer.js"),
   },
 });
 
@@ -31,7 +31,7 @@ export const geojsonseq = defineFormat({
   writer: {
     options: sequenceWriteOptions,
     capabilities: () => writerCapabilities,
-    load: () => import("./sequence-writer.js"),
+    load: () => import("./write/sequence-writer.js"),
   },
 });
 

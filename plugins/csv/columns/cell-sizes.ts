@@ -1,16 +1,16 @@
-import { CellUnquoter, needsUnquoting } from "../records/record-scanner.js";
+import { CellMark, CellUnquoter } from "../records/record-scanner.js";
 import { CellTypeFlag } from "./classify-cell.js";
 import { NotationFlag } from "./column-format.js";
 import { parseOtherTemporal } from "./other-temporal.js";
 import { canonicalDatetimeLength } from "./temporal.js";
 
-function canonicalByteLength(flag: number, bytes: Uint8Array, from: number, to: number): number {
-  if ((flag & NotationFlag.otherTemporal) !== 0) {
+function canonicalByteLength(sort: number, bytes: Uint8Array, from: number, to: number): number {
+  if ((sort & NotationFlag.otherTemporal) !== 0) {
     const other = parseOtherTemporal(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1"));
     // "1999-12-31" is longer than "1.1.1999"; one letter separates the time.
     return 10 + (other?.hasTime ? 1 + other.time.length : 0);
   }
-  return flag === CellTypeFlag.datetime ? canonicalDatetimeLength(bytes, from, to) : to - from;
+  return sort === CellTypeFlag.datetime ? canonicalDatetimeLength(bytes, from, to) : to - from;
 }
 
 /** The measurements, as plain data. */
@@ -59,7 +59,7 @@ export class CellSizes {
 
   addText(column: number, bytes: Uint8Array, from: number, to: number, mark: number): void {
     let size = to - from;
-    if (needsUnquoting(mark)) {
+    if (mark > CellMark.quoted) {
       this.scratch.unquote(bytes, from, to, mark);
       size = this.scratch.length;
       // The text between doubled quotes can be empty.
@@ -68,13 +68,13 @@ export class CellSizes {
     if (size > this.texts[column]!) this.texts[column] = size;
   }
 
-  addTyped(column: number, flag: number, bytes: Uint8Array, from: number, to: number): void {
-    if (flag === CellTypeFlag.blank) this.blanks[column] = 1;
+  addTyped(column: number, sort: number, bytes: Uint8Array, from: number, to: number): void {
+    if (sort === CellTypeFlag.blank) this.blanks[column] = 1;
     let start = from;
     let end = to;
     while (start < end && bytes[start] === 32) start++;
     while (end > start && bytes[end - 1] === 32) end--;
-    const size = canonicalByteLength(flag, bytes, start, end);
+    const size = canonicalByteLength(sort, bytes, start, end);
     if (size > this.typed[column]!) this.typed[column] = size;
   }
 }

@@ -22,16 +22,16 @@ const integerFlags = CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide
 const numberFlags = integerFlags | CellTypeFlag.double;
 
 /** The type that holds all values with these flags. */
-export function inferFieldType(flags: number): FieldType {
-  if (flags === CellTypeFlag.boolean) return "boolean";
-  if ((flags & ~(numberFlags | CellTypeFlag.nonFinite)) === 0 && (flags & numberFlags) !== 0) {
-    if ((flags & ~CellTypeFlag.int32) === 0) return "int32";
-    if ((flags & ~integerFlags) === 0) return "int64";
-    return (flags & CellTypeFlag.wide) === 0 ? "double" : "text";
+export function inferFieldType(sorts: number): FieldType {
+  if (sorts === CellTypeFlag.boolean) return "boolean";
+  if ((sorts & ~(numberFlags | CellTypeFlag.nonFinite)) === 0 && (sorts & numberFlags) !== 0) {
+    if ((sorts & ~CellTypeFlag.int32) === 0) return "int32";
+    if ((sorts & ~integerFlags) === 0) return "int64";
+    return (sorts & CellTypeFlag.wide) === 0 ? "double" : "text";
   }
-  if (flags === CellTypeFlag.date) return "date";
-  if (flags === CellTypeFlag.time) return "time";
-  return flags === CellTypeFlag.datetime ? "datetime" : "text";
+  if (sorts === CellTypeFlag.date) return "date";
+  if (sorts === CellTypeFlag.time) return "time";
+  return sorts === CellTypeFlag.datetime ? "datetime" : "text";
 }
 
 const zero = 48;

@@ -111,12 +111,12 @@ const otherDecimalSign = (decimal: number) => (decimal === commaByte ? pointByte
 const groupSignOf = (byte: number): GroupSign => (byte === commaByte ? "," : ".");
 
 /** The group separator, if all groups use the same one. */
-function commonGroupSign(flags: number, decimal: number): GroupSign | null | undefined {
+function commonGroupSign(sorts: number, decimal: number): GroupSign | null | undefined {
   const signs: GroupSign[] = [];
-  if (flags & NotationFlag.otherGroups) signs.push(groupSignOf(otherDecimalSign(decimal)));
-  if (flags & NotationFlag.ownGroups) signs.push(groupSignOf(decimal));
-  if (flags & NotationFlag.spaces) signs.push("space");
-  if (flags & NotationFlag.apostrophes) signs.push("apostrophe");
+  if (sorts & NotationFlag.otherGroups) signs.push(groupSignOf(otherDecimalSign(decimal)));
+  if (sorts & NotationFlag.ownGroups) signs.push(groupSignOf(decimal));
+  if (sorts & NotationFlag.spaces) signs.push("space");
+  if (sorts & NotationFlag.apostrophes) signs.push("apostrophe");
   return signs.length > 1 ? undefined : (signs[0] ?? null);
 }
 
@@ -124,53 +124,53 @@ function commonGroupSign(flags: number, decimal: number): GroupSign | null | und
  * The number format of a column: null if it follows the dialect, undefined if its cells contradict each other or are
  * ambiguous.
  */
-export function inferNumberFormat(flags: number, rules: FormatRules): NumberFormat | null | undefined {
+export function inferNumberFormat(sorts: number, rules: FormatRules): NumberFormat | null | undefined {
   const { decimal, isDecimalGiven, thousands } = rules;
-  if ((flags & (numberFlags & ~NotationFlag.three)) === 0 && thousands !== groupSignOf(decimal)) return null;
-  if (thousands === null && (flags & groupFlags) !== 0) return undefined;
-  const found = commonGroupSign(flags, decimal);
+  if ((sorts & (numberFlags & ~NotationFlag.three)) === 0 && thousands !== groupSignOf(decimal)) return null;
+  if (thousands === null && (sorts & groupFlags) !== 0) return undefined;
+  const found = commonGroupSign(sorts, decimal);
   if (found === undefined || (thousands && found && thousands !== found)) return undefined;
   const group = thousands ?? found;
-  const isOther = group === groupSignOf(decimal) || (flags & NotationFlag.otherDecimal) !== 0;
-  const isOwn = group === groupSignOf(otherDecimalSign(decimal)) || (flags & CellTypeFlag.double) !== 0;
+  const isOther = group === groupSignOf(decimal) || (sorts & NotationFlag.otherDecimal) !== 0;
+  const isOwn = group === groupSignOf(otherDecimalSign(decimal)) || (sorts & CellTypeFlag.double) !== 0;
   if ((isOther && isOwn) || (isOther && isDecimalGiven)) return undefined;
   // A single sign before three digits separates decimals or thousands; other cells of the column must decide.
-  if ((flags & NotationFlag.otherThree) !== 0 && !isOther && group !== groupSignOf(otherDecimalSign(decimal))) {
+  if ((sorts & NotationFlag.otherThree) !== 0 && !isOther && group !== groupSignOf(otherDecimalSign(decimal))) {
     if (!isDecimalGiven || thousands === null) return undefined;
     return { decimal, group: groupSignOf(otherDecimalSign(decimal)) };
   }
-  if ((flags & NotationFlag.three) !== 0 && isOther && group !== groupSignOf(decimal)) return undefined;
+  if ((sorts & NotationFlag.three) !== 0 && isOther && group !== groupSignOf(decimal)) return undefined;
   return { decimal: isOther ? otherDecimalSign(decimal) : decimal, group };
 }
 
 /** Whether no option reads all cells: some have a decimal point and others a decimal comma, or they are grouped differently. */
-function isContradictory(flags: number, { decimal }: FormatRules): boolean {
-  const hasBothSigns = (flags & NotationFlag.otherDecimal) !== 0 && (flags & CellTypeFlag.double) !== 0;
-  return hasBothSigns || commonGroupSign(flags, decimal) === undefined;
+function isContradictory(sorts: number, { decimal }: FormatRules): boolean {
+  const hasBothSigns = (sorts & NotationFlag.otherDecimal) !== 0 && (sorts & CellTypeFlag.double) !== 0;
+  return hasBothSigns || commonGroupSign(sorts, decimal) === undefined;
 }
 
-function numberColumnFormat(flags: number, rules: FormatRules): ColumnFormat | null {
+function numberColumnFormat(sorts: number, rules: FormatRules): ColumnFormat | null {
   if (
-    (flags & ~(integerFlags | CellTypeFlag.double | CellTypeFlag.nonFinite | numberFlags)) !== 0 ||
-    (flags & numberFlags) === 0
+    (sorts & ~(integerFlags | CellTypeFlag.double | CellTypeFlag.nonFinite | numberFlags)) !== 0 ||
+    (sorts & numberFlags) === 0
   )
     return null;
-  const form = inferNumberFormat(flags, rules);
+  const form = inferNumberFormat(sorts, rules);
   const text: ColumnFormat = { type: "text", numbers: null, monthFirst: false, doubt: null };
   if (form === undefined)
-    return { ...text, doubt: isContradictory(flags, rules) ? "number-mixed" : "number-ambiguous" };
-  const hasWide = (flags & CellTypeFlag.wide) !== 0;
+    return { ...text, doubt: isContradictory(sorts, rules) ? "number-mixed" : "number-ambiguous" };
+  const hasWide = (sorts & CellTypeFlag.wide) !== 0;
   const isGroupedThree = (sign: number) => form?.group === groupSignOf(sign);
   const { decimal } = rules;
   const hasDecimals =
-    (flags & (CellTypeFlag.double | NotationFlag.otherDecimal)) !== 0 ||
-    ((flags & NotationFlag.three) !== 0 && !isGroupedThree(decimal)) ||
-    ((flags & NotationFlag.otherThree) !== 0 && !isGroupedThree(otherDecimalSign(decimal)));
+    (sorts & (CellTypeFlag.double | NotationFlag.otherDecimal)) !== 0 ||
+    ((sorts & NotationFlag.three) !== 0 && !isGroupedThree(decimal)) ||
+    ((sorts & NotationFlag.otherThree) !== 0 && !isGroupedThree(otherDecimalSign(decimal)));
   // Telephone numbers and codes, too, consist of digits and blanks.
-  const isDigits = !hasDecimals && (flags & NotationFlag.spaces) !== 0 && rules.thousands !== "space";
+  const isDigits = !hasDecimals && (sorts & NotationFlag.spaces) !== 0 && rules.thousands !== "space";
   if (isDigits || (hasDecimals && hasWide)) return text;
-  const type = hasDecimals ? "double" : (flags & CellTypeFlag.int64) !== 0 ? "int64" : "int32";
-  const onlyThrees = form === null && (flags & (NotationFlag.three | CellTypeFlag.double)) === NotationFlag.three;
+  const type = hasDecimals ? "double" : (sorts & CellTypeFlag.int64) !== 0 ? "int64" : "int32";
+  const onlyThrees = form === null && (sorts & (NotationFlag.three | CellTypeFlag.double)) === NotationFlag.three;
   return {
     type,
     numbers: form,
@@ -179,14 +179,14 @@ function numberColumnFormat(flags: number, rules: FormatRules): ColumnFormat | n
   };
 }
 
-function temporalColumnFormat(flags: number, rules: FormatRules): ColumnFormat | null {
-  if ((flags & temporalFlags) === 0) return null;
-  const kinds = flags & ~temporalFlags;
+function temporalColumnFormat(sorts: number, rules: FormatRules): ColumnFormat | null {
+  if ((sorts & temporalFlags) === 0) return null;
+  const kinds = sorts & ~temporalFlags;
   if (kinds !== CellTypeFlag.date && kinds !== CellTypeFlag.datetime) return null;
   const text: ColumnFormat = { type: "text", numbers: null, monthFirst: false, doubt: "date-ambiguous" };
-  const [day, month] = [(flags & NotationFlag.dayFirst) !== 0, (flags & NotationFlag.monthFirst) !== 0];
+  const [day, month] = [(sorts & NotationFlag.dayFirst) !== 0, (sorts & NotationFlag.monthFirst) !== 0];
   if (day && month) return text;
-  if (rules.monthFirst === undefined && !day && !month && (flags & NotationFlag.eitherOrder) !== 0) return text;
+  if (rules.monthFirst === undefined && !day && !month && (sorts & NotationFlag.eitherOrder) !== 0) return text;
   const monthFirst = rules.monthFirst ?? month;
   // Ignores an option that no cell can follow.
   if (monthFirst ? day : month) return text;
@@ -197,25 +197,25 @@ function temporalColumnFormat(flags: number, rules: FormatRules): ColumnFormat |
 export const textColumnFormat: ColumnFormat = { type: "text", numbers: null, monthFirst: false, doubt: null };
 
 /** Infers the format of a column from the flags of all its cells. */
-export function inferColumnFormat(flags: number, rules: FormatRules): ColumnFormat {
-  const plain: ColumnFormat = { type: inferFieldType(flags), numbers: null, monthFirst: false, doubt: null };
-  if ((flags & (numberFlags | temporalFlags)) === 0 || (flags & CellTypeFlag.text) !== 0) return plain;
-  return numberColumnFormat(flags, rules) ?? temporalColumnFormat(flags, rules) ?? { ...plain, type: "text" };
+export function inferColumnFormat(sorts: number, rules: FormatRules): ColumnFormat {
+  const plain: ColumnFormat = { type: inferFieldType(sorts), numbers: null, monthFirst: false, doubt: null };
+  if ((sorts & (numberFlags | temporalFlags)) === 0 || (sorts & CellTypeFlag.text) !== 0) return plain;
+  return numberColumnFormat(sorts, rules) ?? temporalColumnFormat(sorts, rules) ?? { ...plain, type: "text" };
 }
 
 /**
  * The format of a column of whole numbers and of numbers with a point and three digits, where other columns have decimal
  * commas: the point separates thousands. Null if the column has other cells.
  */
-export function groupedByPoints(flags: number, { decimal }: FormatRules): ColumnFormat | null {
+export function groupedByPoints(sorts: number, { decimal }: FormatRules): ColumnFormat | null {
   const flag = decimal === pointByte ? NotationFlag.three : NotationFlag.otherThree;
-  if ((flags & flag) === 0 || (flags & ~(flag | CellTypeFlag.int32)) !== 0) return null;
+  if ((sorts & flag) === 0 || (sorts & ~(flag | CellTypeFlag.int32)) !== 0) return null;
   return { type: "int32", numbers: { decimal: commaByte, group: "." }, monthFirst: false, doubt: "number-grouped" };
 }
 
 /** The flags of one cell. */
 export function cellFlags(bytes: Uint8Array, from: number, to: number, decimal: number): number {
-  const flag = classifyCell(bytes, from, to, decimal);
-  if (flag === CellTypeFlag.text) return classifyNotation(bytes, from, to, decimal);
-  return flag === CellTypeFlag.double && hasThreeDecimals(bytes, from, to, decimal) ? NotationFlag.three : flag;
+  const sort = classifyCell(bytes, from, to, decimal);
+  if (sort === CellTypeFlag.text) return classifyNotation(bytes, from, to, decimal);
+  return sort === CellTypeFlag.double && hasThreeDecimals(bytes, from, to, decimal) ? NotationFlag.three : sort;
 }

@@ -6,7 +6,7 @@ import type { ReadContext } from "../../../src/plugin/format.js";
 import { cellFlags, type FormatRules, inferNumberFormat, NotationFlag } from "../columns/column-format.js";
 import { type NumberFormat, parseFormattedNumber } from "../columns/number-format.js";
 import type { Notices } from "../header/first-record.js";
-import type { ReadOptions } from "../options.js";
+import type { ReaderOptions } from "../options.js";
 import { commaByte, pointByte } from "../records/signs.js";
 import {
   type CoordinatePair,
@@ -65,13 +65,13 @@ class PairEvaluator {
   private forms(x: number, y: number): NumberFormat[] {
     const { decimal, isDecimalGiven, thousands } = this.rules;
     const plain: NumberFormat = { decimal, group: null };
-    let flags = 0;
+    let sorts = 0;
     for (const text of [...this.choice.cellsOf(x), ...this.choice.cellsOf(y)]) {
       const bytes = Buffer.from(stripUnit(text));
-      flags |= cellFlags(bytes, 0, bytes.length, decimal);
+      sorts |= cellFlags(bytes, 0, bytes.length, decimal);
     }
-    const decided = inferNumberFormat(flags, this.rules);
-    if (decided === null && (flags & NotationFlag.three) === 0) return [plain];
+    const decided = inferNumberFormat(sorts, this.rules);
+    if (decided === null && (sorts & NotationFlag.three) === 0) return [plain];
     const first = decided ? [decided, plain] : [plain];
     if (isDecimalGiven || thousands !== undefined) return first;
     const other = decimal === commaByte ? pointByte : commaByte;
@@ -183,7 +183,7 @@ export type GeometryWithNumbers =
 export function addLetterO(
   geometry: GeometryWithNumbers,
   { names, samples }: Pick<TableSample, "names" | "samples">,
-  { letterO: option }: ReadOptions,
+  { letterO: option }: ReaderOptions,
 ): GeometryPlan {
   if (geometry.kind === "none" || geometry.kind === "text") return geometry;
   const columns = geometry.kind === "xy" ? [geometry.x, geometry.y] : [geometry.column];
@@ -233,7 +233,7 @@ async function findCoordinatePair(
 /** @throws field-missing, option-invalid */
 export async function detectGeometry(
   choice: TableSample,
-  options: ReadOptions,
+  options: ReaderOptions,
   rules: FormatRules,
   context: ReadContext,
 ): Promise<GeometryDetection> {

@@ -2,7 +2,7 @@ import { createError } from "../../../src/errors.js";
 import type { Crs } from "../../../src/model/layer.js";
 import type { NumberFormat } from "../columns/number-format.js";
 import type { ColumnSamples } from "../columns/samples.js";
-import type { ReadOptions } from "../options.js";
+import type { ReaderOptions } from "../options.js";
 import { type LetterOMeaning, parseAngles } from "./angles.js";
 import { lastWrittenRank, NameStrength, parseCoordinateName } from "./coordinate-names.js";
 import { looksLikeGeometry, missingWords } from "./geometry-cell-parser.js";
@@ -123,7 +123,7 @@ export function findColumn(choice: TableSample, name: string): number {
 }
 
 /** The geometry that options select; null if no option does. @throws field-missing, option-invalid */
-export function geometryFromOptions(choice: TableSample, options: ReadOptions): GeometryColumns | null {
+export function geometryFromOptions(choice: TableSample, options: ReaderOptions): GeometryColumns | null {
   const { x, y, z, geometry } = options;
   if (geometry !== undefined) {
     if (geometry.toLowerCase() === "none") return { kind: "none" };

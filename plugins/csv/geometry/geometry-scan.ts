@@ -1,7 +1,7 @@
 import { Kind } from "../../../src/model/geometry.js";
 import { emptyKindSummary, type KindSummary } from "../../../src/model/layer-summary.js";
 import { isSingleGeometryFamily } from "../../shared/geometry-families.js";
-import { needsUnquoting, type RecordScanner } from "../records/record-scanner.js";
+import { CellMark, type RecordScanner } from "../records/record-scanner.js";
 import { missingWords } from "./geometry-cell-parser.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 
@@ -143,7 +143,7 @@ class WktScan implements GeometryScan {
     }
     const from = scanner.starts[column]!;
     const to = scanner.ends[column]!;
-    if (needsUnquoting(scanner.marks[column]!) || !this.isKnown(bytes, from, to)) this.isUnknown = true;
+    if (scanner.marks[column]! > CellMark.quoted || !this.isKnown(bytes, from, to)) this.isUnknown = true;
   }
 
   private isKnown(bytes: Uint8Array, from: number, to: number): boolean {

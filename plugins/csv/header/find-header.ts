@@ -55,9 +55,9 @@ function parseRows(head: Head, delimiter: number): HeadRow[] {
     if (scanner.isBlank(head.bytes)) continue;
     const cells = Array.from({ length: scanner.cells }, (_, c) => readCellText(head.bytes, scanner, c).trim());
     const typed = cells.map((text, c) => {
-      const flag =
+      const sort =
         text === "" ? CellTypeFlag.text : cellFlags(head.bytes, scanner.starts[c]!, scanner.ends[c]!, pointByte);
-      return flag === CellTypeFlag.text ? parseAngle(text, "east") !== null : flag !== CellTypeFlag.blank;
+      return sort === CellTypeFlag.text ? parseAngle(text, "east") !== null : sort !== CellTypeFlag.blank;
     });
     rows.push({ from: at, cells, typed, filled: cells.filter((text) => text !== "").length });
   }

@@ -1,5 +1,5 @@
 import { summarizeList, summarizeNames } from "../columns/ambiguity-notices.js";
-import type { ReadOptions } from "../options.js";
+import type { ReaderOptions } from "../options.js";
 import { readCellText } from "../records/cell-text.js";
 import { CellMark, type RecordScanner } from "../records/record-scanner.js";
 import { guessHeader } from "./guess-header.js";
@@ -17,7 +17,7 @@ export function readFirstRecord(
   head: Head,
   scanner: RecordScanner,
   decimal: number,
-  options: ReadOptions,
+  options: ReaderOptions,
 ): FirstRecord | null {
   let at = 0;
   while (at < head.bytes.length) {

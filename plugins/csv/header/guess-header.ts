@@ -35,9 +35,9 @@ export function guessHeader(bytes: Uint8Array, scanner: RecordScanner, decimal: 
   let isDecided = false;
   for (let c = 0; c < scanner.cells; c++) {
     const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
-    const flag = cellFlags(bytes, from, to, decimal);
-    if (flag === CellTypeFlag.blank) continue;
-    if (flag === CellTypeFlag.text) {
+    const sort = cellFlags(bytes, from, to, decimal);
+    if (sort === CellTypeFlag.blank) continue;
+    if (sort === CellTypeFlag.text) {
       if (!mayBeData(bytes[from]!)) {
         words++;
         continue;
@@ -46,12 +46,12 @@ export function guessHeader(bytes: Uint8Array, scanner: RecordScanner, decimal: 
       if (geometryPrefix.test(text)) return { isHeader: false, isUncertain: false };
       if (scanner.marks[c] === CellMark.plain && /^\s*[+-]?\d+\s*$/.test(text)) typed++;
       else words++;
-    } else if (flag === CellTypeFlag.nonFinite || scanner.marks[c] !== CellMark.plain) words++;
+    } else if (sort === CellTypeFlag.nonFinite || scanner.marks[c] !== CellMark.plain) words++;
     else {
       typed++;
       // Columns per day have names such as 12/31/1999.
-      const isDay = (flag & NotationFlag.otherTemporal) !== 0;
-      if (!isDay && ((flag & dataTypeFlags) !== 0 || bytes[from] === 45)) isDecided = true;
+      const isDay = (sort & NotationFlag.otherTemporal) !== 0;
+      if (!isDay && ((sort & dataTypeFlags) !== 0 || bytes[from] === 45)) isDecided = true;
     }
   }
   if (isDecided) return { isHeader: false, isUncertain: words > 0 };

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ReadContext, Source, SourceFile } from "../../../src/plugin/format.js";
-import { delimiterByte, type ReadOptions } from "../options.js";
+import { delimiterByte, type ReaderOptions } from "../options.js";
 import {
   detectEncoding,
   looksSingleByte,
@@ -114,7 +114,7 @@ export async function readHead(
 export async function readDecodedHead(
   source: Source,
   file: SourceFile,
-  options: ReadOptions,
+  options: ReaderOptions,
   context: ReadContext,
 ): Promise<Head> {
   const encoding = detectEncoding(await file.read(0, 4096), options.encoding);

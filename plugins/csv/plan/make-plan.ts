@@ -1,20 +1,59 @@
 import type { ReadContext, Source, SourceFile } from "../../../src/plugin/format.js";
-import type { FormatRules } from "../columns/column-format.js";
-import { parseCsvt } from "../columns/csvt.js";
+import {
+  ambiguityNotices,
+  numberLikeNameNotices,
+  strayQuoteMessage,
+  twoDigitYearNotices,
+} from "../columns/ambiguity-notices.js";
+import { type ColumnFormat, type FormatRules, textColumnFormat } from "../columns/column-format.js";
+import { type CsvtColumnType, parseCsvt } from "../columns/csvt.js";
 import { collectSamples } from "../columns/samples.js";
-import { chooseGeometry, type TableStart } from "../geometry/choose-geometry.js";
+import { outlierNotices } from "../columns/text-outliers.js";
 import { detectSrid, readPrj, readSiblingText, resolveCrs } from "../geometry/crs.js";
+import {
+  addLetterO,
+  detectGeometry,
+  type GeometryDetection,
+  type GeometryWithNumbers,
+} from "../geometry/detect-geometry.js";
 import { geometryColumnIndexes } from "../geometry/geometry-columns.js";
-import { detectDialect, readColumnNames } from "../header/detect-dialect.js";
-import type { Notices } from "../header/first-record.js";
-import { fallbackEncoding, type Head, readDecodedHead, readHead } from "../header/head.js";
-import type { ReadOptions } from "../options.js";
+import { pairNotice, unusedGeometryColumn } from "../geometry/pair-notice.js";
+import { findUnguessedDelimiter, guessDecimal, guessDelimiter } from "../header/dialect.js";
+import { detectIgnoredHeader, findHeader } from "../header/find-header.js";
+import { createColumnSampler, type Notices, nameColumns, readFirstRecord } from "../header/first-record.js";
+import {
+  dropHeadBytes,
+  dropHeadLines,
+  fallbackEncoding,
+  type Head,
+  readDecodedHead,
+  readHead,
+} from "../header/head.js";
+import { delimiterByte, type ReaderOptions } from "../options.js";
 import { RecordScanner } from "../records/record-scanner.js";
-import { inferColumns, strayQuoteNotices } from "./infer-columns.js";
-import type { CsvPlan, Dialect } from "./plan.js";
+import { commaByte, pointByte } from "../records/signs.js";
+import type { CsvPlan } from "./plan.js";
 import { type ScanSettings, scanFile } from "./scan-file.js";
 import { summarizeScan } from "./summary.js";
 import { WrongEncoding } from "./table-scan.js";
+
+/** Columns that a `.csvt` declares as geometry, unless an option overrides it. */
+function geometryFromCsvt(
+  declared: readonly (CsvtColumnType | null)[],
+  options: ReaderOptions,
+  decimal: number,
+): GeometryWithNumbers | null {
+  if (options.geometry !== undefined || options.x !== undefined) return null;
+  const [x, y, z, column] = (["x", "y", "z", "wkt"] as const).map((word) => declared.indexOf(word));
+  if (column! >= 0) return { kind: "text", column: column! };
+  return x! >= 0 && y! >= 0
+    ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null, numbers: { decimal, group: null } }
+    : null;
+}
+
+/** Whether there is no geometry and no notice about columns that may hold one. */
+const isSilentlyWithoutGeometry = ({ plan, candidates, notices }: GeometryDetection): boolean =>
+  plan.kind === "none" && candidates.length === 0 && notices.length === 0;
 
 /**
  * Inspects a file: one pass over its head, one over the whole file.
@@ -23,7 +62,7 @@ import { WrongEncoding } from "./table-scan.js";
 export async function makePlan(
   source: Source,
   file: SourceFile,
-  options: ReadOptions,
+  options: ReaderOptions,
   context: ReadContext,
   length: number,
 ): Promise<CsvPlan> {
@@ -39,41 +78,75 @@ export async function makePlan(
 }
 
 async function planAtEncoding(
-  wholeHead: Head,
+  given: Head,
   source: Source,
   file: SourceFile,
-  options: ReadOptions,
+  options: ReaderOptions,
   context: ReadContext,
   length: number,
 ): Promise<CsvPlan> {
-  const notices: Notices = [];
-  const detected = detectDialect(wholeHead, options);
-  const { head, delimiter, decimal } = detected;
+  const top = dropHeadLines(given, options.skipLines ?? 0);
+  const said = options.delimiter === "auto" ? top.delimiter : delimiterByte(options.delimiter);
+  const guess =
+    said === null ? guessDelimiter(top.bytes, top.whole) : { delimiter: said, columns: 0, share: 0, records: 0 };
+  const isSearched = options.header === "auto" && options.skipLines === undefined;
+  const below = isSearched ? findHeader(top, guess, said !== null) : null;
+  const delimiter = below?.delimiter ?? guess.delimiter;
+  const named = dropHeadBytes(top, below?.from ?? 0);
+  // A row of units is skipped like the header.
+  const head = dropHeadBytes(top, below?.last ?? 0);
+  const decimal =
+    options.decimal === "auto"
+      ? guessDecimal(head.bytes, delimiter, head.whole)
+      : options.decimal === ","
+        ? commaByte
+        : pointByte;
   const scanner = new RecordScanner(delimiter);
-  const { names, hasHeader } = readColumnNames(detected, scanner, options, notices);
-  const samples = collectSamples(head, scanner, names.length, hasHeader);
+  const first = readFirstRecord(named, scanner, decimal, below ? { ...options, header: "yes" } : options);
+  const notices: Notices = [...(below?.notices ?? [])];
+  const names = first ? nameColumns(first, notices) : [];
+  const header = first?.isHeader ?? false;
+  const other = said === null && names.length === 1 ? findUnguessedDelimiter(named.bytes, named.whole, header) : null;
+  if (other) {
+    const example = `each row is one cell, and ${other.plural} divide it into ${other.cells}: --in delimiter=${other.option} reads them as columns`;
+    notices.push(["one-column", undefined, example]);
+  }
+  const samples = collectSamples(head, scanner, names.length, header);
   const csvt = parseCsvt((await readSiblingText(source, "csvt", context)) ?? "");
-  const rules = formatRules(options, decimal);
-  const prj = await readPrj(source, context);
-  const table: TableStart = {
-    source: source.name,
-    dialect: detected,
-    names,
-    hasHeader,
-    samples,
-    declared: names.map((_, c) => csvt[c] ?? null),
-    rules,
-    crs: context.requestedCrs ?? prj.crs,
+  const declared = names.map((_, c) => csvt[c] ?? null);
+  const rules: FormatRules = {
+    decimal,
+    isDecimalGiven: options.decimal !== "auto",
+    thousands: options.thousands === "auto" ? undefined : options.thousands === "none" ? null : options.thousands,
+    monthFirst: options.dates === "auto" ? undefined : options.dates === "mdy",
   };
-
-  const { plan: geometry, candidates, notices: found } = await chooseGeometry(table, scanner, options, context);
-  notices.push(...found);
-  const geometryColumns = geometryColumnIndexes(geometry);
-  context.onFieldCount?.(names.length - (options.keepGeometryColumns ? 0 : geometryColumns.length));
+  const ofPrj = await readPrj(source, context);
+  const choice = {
+    source: source.name,
+    names,
+    samples,
+    cellsOf: createColumnSampler(head, scanner, header),
+    decimal,
+    crs: context.requestedCrs ?? ofPrj.crs,
+  };
+  const csvtGeometry = geometryFromCsvt(declared, options, decimal);
+  const chosen = csvtGeometry
+    ? { plan: addLetterO(csvtGeometry, choice, options), notices: [], candidates: [] }
+    : await detectGeometry(choice, options, rules, context);
+  const { plan: geometry, candidates } = chosen;
+  context.onFieldCount?.(names.length - (options.keepGeometryColumns ? 0 : geometryColumnIndexes(geometry).length));
+  notices.push(...chosen.notices);
+  const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
+  if (pairs) notices.push(pairs);
+  else if (isSilentlyWithoutGeometry(chosen) && options.geometry === undefined) {
+    const unused = unusedGeometryColumn(names, samples) ?? (below ? null : detectIgnoredHeader(top, delimiter, header));
+    if (unused) notices.push(unused);
+  }
   const srid = (geometry.kind === "text" ? options.srid : undefined) ?? detectSrid(geometry, samples);
-  const crs = await resolveCrs(geometry, srid, samples, context, notices, prj);
+  const crs = await resolveCrs(geometry, srid, samples, context, notices, ofPrj);
 
-  const dialect: Dialect = { delimiter, decimal, header: hasHeader, lines: head.lines, rules };
+  const wanted = options.types === "text" ? 1 : (options.sample ?? Number.POSITIVE_INFINITY);
+  const dialect = { delimiter, decimal, header, lines: head.lines, rules };
   const settings: ScanSettings = {
     encoding: head.encoding,
     isGuessed: head.guessed,
@@ -81,21 +154,48 @@ async function planAtEncoding(
     columns: names.length,
     geometry,
     keepsGeometry: options.keepGeometryColumns,
-    rows: rowsToScan(options),
+    rows: wanted,
     length,
   };
   const { scan, splits } = await scanFile(source, file, settings, context);
-
   if (head.guessed && head.encoding.name === fallbackEncoding) {
     notices.push(["encoding-assumed", undefined, "not UTF-8, read as Windows-1252; the option encoding names another"]);
   }
-  const isKept = (c: number) => !geometryColumns.includes(c) || options.keepGeometryColumns;
-  const columns = inferColumns(table, scan, splits !== null, isKept, options, notices);
+  const used = new Set(geometryColumnIndexes(geometry));
+  const kept = (c: number) => !used.has(c) || options.keepGeometryColumns;
+  const formOf = (c: number): ColumnFormat => {
+    const word = declared[c];
+    if (word && word !== "x" && word !== "y" && word !== "z" && word !== "wkt") {
+      const found = scan.formOf(c);
+      return { ...found, type: word === "int32" && found.type === "int64" ? "int64" : word, doubt: null };
+    }
+    return options.types === "text" ? textColumnFormat : scan.formOf(c);
+  };
+  const forms = names.map((_, c) => formOf(c));
+  notices.push(...numberLikeNameNotices(names, forms, samples, kept, decimal));
+  notices.push(...ambiguityNotices(names, forms, kept, scan.hasSureDecimals || delimiter === commaByte, decimal));
+  if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
+  // If only some rows were scanned, the others are unknown.
+  if (splits && options.types !== "text") {
+    const outliers = names.flatMap((name, c) => (kept(c) && !declared[c] ? (scan.outlierOf(c, name) ?? []) : []));
+    notices.push(...outlierNotices(outliers));
+  }
+  const { strays } = scan;
   // If only some rows were scanned, the reader counts them.
-  if (splits) notices.push(...strayQuoteNotices(scan, head.lines));
+  if (splits && strays.count > 0) {
+    notices.push([
+      "quote-stray",
+      undefined,
+      strayQuoteMessage(`from line ${head.lines + strays.line} on`),
+      strays.count,
+    ]);
+  }
   for (const notice of notices) context.reportNotice(...notice);
-  const isCountExact =
-    geometry.kind === "none" || (geometry.kind === "xy" && geometryColumns.every((c) => scan.isNumeric(c)));
+  const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => scan.isNumeric(c)));
+  const columns = names.map((name, c) => {
+    const { type, numbers, monthFirst } = forms[c]!;
+    return { name, type, kept: kept(c), numbers, monthFirst };
+  });
   return {
     encoding: head.encoding,
     ...dialect,
@@ -105,20 +205,8 @@ async function planAtEncoding(
     crs,
     srid,
     isSridGiven: options.srid !== undefined,
-    features: splits && isCountExact ? scan.rows : null,
+    features: splits && sure ? scan.rows : null,
     splits,
     summary: splits && summarizeScan(columns, scan),
-  };
-}
-
-const rowsToScan = ({ types, sample }: ReadOptions): number =>
-  types === "text" ? 1 : (sample ?? Number.POSITIVE_INFINITY);
-
-function formatRules({ decimal: decimalOption, thousands, dates }: ReadOptions, decimal: number): FormatRules {
-  return {
-    decimal,
-    isDecimalGiven: decimalOption !== "auto",
-    thousands: thousands === "auto" ? undefined : thousands === "none" ? null : thousands,
-    monthFirst: dates === "auto" ? undefined : dates === "mdy",
   };
 }

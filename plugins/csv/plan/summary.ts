@@ -19,7 +19,7 @@ const canHoldType = (declared: FieldType, found: FieldType): boolean =>
 function summarizeField({ name, type }: ColumnPlan, c: number, scan: TableScan): FieldSummary | null {
   const { texts, typed, empties } = scan.sizes;
   const isText = type === "text";
-  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : scan.flags[c]! !== 0;
+  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : scan.sorts[c]! !== 0;
   if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
   if (!canHoldType(type, scan.formOf(c).type)) return null;
   const maxBytes = isText

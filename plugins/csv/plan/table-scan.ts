@@ -21,7 +21,7 @@ import {
   type ScanRange,
   splitRecordBlocks,
 } from "../records/record-blocks.js";
-import { CellMark, needsUnquoting, RecordScanner } from "../records/record-scanner.js";
+import { CellMark, RecordScanner } from "../records/record-scanner.js";
 import { pointByte } from "../records/signs.js";
 import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";
 import type { CsvSplit, Dialect } from "./plan.js";
@@ -34,7 +34,7 @@ export class WrongEncoding extends Error {}
 
 /** Statistics of the rows of a part of a file, as plain data. */
 export interface TableScanState {
-  readonly flags: Uint32Array;
+  readonly sorts: Uint32Array;
   readonly unquoted: Uint8Array;
   readonly sizes: CellSizesState;
   readonly rows: number;
@@ -56,7 +56,7 @@ export interface StrayQuotes {
 /** Collects statistics of all rows. */
 export class TableScan {
   /** The flags found in each column, as bits. */
-  readonly flags: Uint32Array;
+  readonly sorts: Uint32Array;
   /** Whether a column has an unquoted value. */
   private readonly unquoted: Uint8Array;
   /** Columns whose type is not final. */
@@ -95,7 +95,7 @@ export class TableScan {
     /** Number of rows to scan; Infinity for all. */
     private readonly rowsWanted: number,
   ) {
-    this.flags = new Uint32Array(columns);
+    this.sorts = new Uint32Array(columns);
     this.unquoted = new Uint8Array(columns);
     this.sizes = new CellSizes(columns);
     this.outliers = new TextOutliers(columns);
@@ -104,15 +104,15 @@ export class TableScan {
   }
 
   get state(): TableScanState {
-    const { flags, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
-    const found = { flags, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
+    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
+    const found = { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
     return { ...found, outliers: this.outliers.state, geometry: geometry?.state ?? null };
   }
 
   /** Merges the state of another scan of the records that follow. */
   add(next: TableScanState): void {
     for (let c = 0; c < this.columns; c++) {
-      this.flags[c]! |= next.flags[c]!;
+      this.sorts[c]! |= next.sorts[c]!;
       this.unquoted[c]! |= next.unquoted[c]!;
     }
     this.sizes.add(next.sizes);
@@ -211,7 +211,7 @@ export class TableScan {
     this.rows++;
     if (this.rows >= this.rowsWanted) this.hasStopped = true;
     this.geometry?.look(bytes, scanner);
-    const { active, settled, flags, unquoted, sizes, outliers } = this;
+    const { active, settled, sorts, unquoted, sizes, outliers } = this;
     const { values } = outliers;
     const { texts, typed } = sizes;
     const { decimal } = this.dialect;
@@ -226,26 +226,19 @@ export class TableScan {
         if (mark !== CellMark.plain) sizes.addEmpty(c);
         continue;
       }
-      let flag: number = CellTypeFlag.text;
-      if (!needsUnquoting(mark)) {
-        flag = classifyCell(bytes, from, to, decimal);
-        if (flag === CellTypeFlag.text) flag = classifyNotation(bytes, from, to, decimal);
-        else if (
-          flag === CellTypeFlag.double &&
-          bytes[to - 4] === decimal &&
-          hasThreeDecimals(bytes, from, to, decimal)
-        )
-          flag = NotationFlag.three;
-      }
-      if (mark === CellMark.plain && flag !== CellTypeFlag.blank) unquoted[c] = 1;
-      flags[c]! |= flag;
-      if (flag !== CellTypeFlag.blank) values[c]!++;
+      let sort = mark > CellMark.quoted ? CellTypeFlag.text : classifyCell(bytes, from, to, decimal);
+      if (sort === CellTypeFlag.text) sort = mark > CellMark.quoted ? sort : classifyNotation(bytes, from, to, decimal);
+      else if (sort === CellTypeFlag.double && bytes[to - 4] === decimal && hasThreeDecimals(bytes, from, to, decimal))
+        sort = NotationFlag.three;
+      if (mark === CellMark.plain && sort !== CellTypeFlag.blank) unquoted[c] = 1;
+      sorts[c]! |= sort;
+      if (sort !== CellTypeFlag.blank) values[c]!++;
       if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
-      if (flag === CellTypeFlag.text) {
+      if (sort === CellTypeFlag.text) {
         outliers.addText(c, bytes, from, to, this.lines + line);
         if (outliers.isClosed(c)) found = true;
-      } else if (to - from > typed[c]! || (flag & resizedFlags) !== 0 || flag === CellTypeFlag.blank)
-        sizes.addTyped(c, flag, bytes, from, to);
+      } else if (to - from > typed[c]! || (sort & resizedFlags) !== 0 || sort === CellTypeFlag.blank)
+        sizes.addTyped(c, sort, bytes, from, to);
     }
     for (let k = 0; k < settled.length; k++) {
       const c = settled[k]!;
@@ -259,7 +252,7 @@ export class TableScan {
 
   /** Moves columns that are now known to be text to those of which only the sizes are measured. */
   private settle(): void {
-    const isText = (c: number) => (this.flags[c]! & CellTypeFlag.text) !== 0 && this.outliers.isClosed(c);
+    const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0 && this.outliers.isClosed(c);
     this.settled.push(...this.active.filter(isText));
     this.active = this.active.filter((c) => !isText(c));
   }
@@ -271,9 +264,9 @@ export class TableScan {
    */
   formOf(column: number): ColumnFormat {
     const { delimiter, decimal, rules } = this.dialect;
-    const flags = this.flags[column]!;
-    const grouped = this.hasOnlyDecimalCommas ? groupedByPoints(flags, rules) : null;
-    const form = grouped ?? this.plainFormOf(flags, rules);
+    const sorts = this.sorts[column]!;
+    const grouped = this.hasOnlyDecimalCommas ? groupedByPoints(sorts, rules) : null;
+    const form = grouped ?? this.plainFormOf(sorts, rules);
     // Numbers that contain the delimiter must be quoted, so their quotes carry no information.
     const isQuotedByNeed =
       delimiter === (form.numbers?.decimal ?? decimal) || containsDelimiter(form.numbers, delimiter);
@@ -286,30 +279,30 @@ export class TableScan {
   outlierOf(column: number, name: string): OutlierColumn | null {
     const found = this.outliers.of(column);
     if (!found || (this.unquoted[column] === 0 && this.quotesText)) return null;
-    const flags = this.flags[column]! & ~CellTypeFlag.text;
+    const sorts = this.sorts[column]! & ~CellTypeFlag.text;
     const { decimal, lines, rules } = this.dialect;
-    const { type, numbers } = this.plainFormOf(flags, rules);
+    const { type, numbers } = this.plainFormOf(sorts, rules);
     if (type === "text") return null;
     const isCastable =
-      numbers === null && (flags & NotationFlag.otherTemporal) === 0 && (type !== "double" || decimal === pointByte);
+      numbers === null && (sorts & NotationFlag.otherTemporal) === 0 && (type !== "double" || decimal === pointByte);
     const first = { ...found.first, line: lines + found.first.line };
     return { ...found, name, type, isCastable, first };
   }
 
   /** By the flags alone; cached for columns with the same flags. */
-  private plainFormOf(flags: number, rules: FormatRules): ColumnFormat {
-    let form = this.forms.get(flags);
+  private plainFormOf(sorts: number, rules: FormatRules): ColumnFormat {
+    let form = this.forms.get(sorts);
     if (!form) {
-      form = inferColumnFormat(flags, rules);
-      this.forms.set(flags, form);
+      form = inferColumnFormat(sorts, rules);
+      this.forms.set(sorts, form);
     }
     return form;
   }
 
   /** Whether names or numbers are unquoted, so that quotes mark text. */
   private get quotesText(): boolean {
-    this.plainNumbers ??= this.flags.some(
-      (flags, c) => this.unquoted[c] === 1 && inferColumnFormat(flags, this.dialect.rules).type !== "text",
+    this.plainNumbers ??= this.sorts.some(
+      (sorts, c) => this.unquoted[c] === 1 && inferColumnFormat(sorts, this.dialect.rules).type !== "text",
     );
     return this.plainNames || this.plainNumbers;
   }
@@ -323,8 +316,8 @@ export class TableScan {
   }
 
   private findDecimalCommas(decimal: number): boolean {
-    const numeric = this.flags.filter((flags) => (flags & CellTypeFlag.text) === 0);
-    const hasFlag = (flag: number) => numeric.some((flags) => (flags & flag) !== 0);
+    const numeric = this.sorts.filter((sorts) => (sorts & CellTypeFlag.text) === 0);
+    const hasFlag = (flag: number) => numeric.some((sorts) => (sorts & flag) !== 0);
     const [comma, point] =
       decimal === pointByte
         ? [NotationFlag.otherDecimal, CellTypeFlag.double]
@@ -334,14 +327,14 @@ export class TableScan {
 
   /** Whether any number of the file shows the decimal sign unambiguously. */
   get hasSureDecimals(): boolean {
-    return this.flags.some((flags) => (flags & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
+    return this.sorts.some((sorts) => (sorts & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
   }
 
   /** Whether every value of the column is a finite number or missing. */
   isNumeric(column: number): boolean {
     const plain =
       CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide | CellTypeFlag.double | NotationFlag.three;
-    return (this.flags[column]! & ~plain) === 0;
+    return (this.sorts[column]! & ~plain) === 0;
   }
 }
 

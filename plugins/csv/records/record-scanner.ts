@@ -15,9 +15,6 @@ export const CellMark = {
   stray: 4,
 } as const;
 
-/** Whether the text of a cell is more than `bytes[start … end]`: a `CellUnquoter` returns it. */
-export const needsUnquoting = (mark: number): boolean => (mark & (CellMark.doubled | CellMark.stray)) !== 0;
-
 const quote = 34;
 const lineFeed = 10;
 const carriageReturn = 13;

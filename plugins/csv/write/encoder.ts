@@ -9,7 +9,7 @@ import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { WktWriter } from "../../shared/wkt/index.js";
-import { type WriteOptions, writerDelimiterByte } from "../options.js";
+import { type WriterOptions, writerDelimiterByte } from "../options.js";
 import { type CsvLayout, createLayout } from "./layout.js";
 import { TextCellWriter } from "./text-cells.js";
 
@@ -62,7 +62,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
 
   constructor(
     private readonly layer: TargetLayer,
-    private readonly options: WriteOptions,
+    private readonly options: WriterOptions,
     private readonly context: WriteContext,
   ) {
     this.layout = createLayout(layer, options);

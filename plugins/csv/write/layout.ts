@@ -7,10 +7,10 @@ import {
   isGeometryName,
   normalizeName,
 } from "../geometry/geometry-columns.js";
-import type { WriteOptions } from "../options.js";
+import type { WriterOptions } from "../options.js";
 
 /** How geometries are written: coordinate columns, one text column, or not at all. */
-export type GeometryMode = Exclude<WriteOptions["geometry"], "auto">;
+export type GeometryMode = Exclude<WriterOptions["geometry"], "auto">;
 
 /** The columns of the file: the geometry first, then the fields. */
 export interface CsvLayout {
@@ -42,7 +42,7 @@ function chooseGeometryMode(layer: TargetLayer, fields: readonly Field[]): Geome
   return geometries === summary.kinds[Kind.Point]!.count && !summary.hasM && !clash ? "xy" : "wkt";
 }
 
-export function createLayout(layer: TargetLayer, options: WriteOptions): CsvLayout {
+export function createLayout(layer: TargetLayer, options: WriterOptions): CsvLayout {
   const fields = layer.fields ?? layer.summary!.fields;
   const mode = options.geometry === "auto" ? chooseGeometryMode(layer, fields) : options.geometry;
   const z = mode === "xy" && layer.summary!.hasZ;

@@ -2,7 +2,7 @@ import type { WriteContext } from "../../../src/plugin/format.js";
 import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
 import { classifyNotation } from "../columns/column-format.js";
-import type { WriteOptions } from "../options.js";
+import type { WriterOptions } from "../options.js";
 import { commaByte, pointByte } from "../records/signs.js";
 
 const quote = 34;
@@ -29,7 +29,7 @@ export class TextCellWriter {
   constructor(
     private readonly out: TextBuffer,
     private readonly delimiter: number,
-    private readonly options: WriteOptions,
+    private readonly options: WriterOptions,
     private readonly context: WriteContext,
   ) {
     for (const byte of [delimiter, quote, 10, 13, 0]) this.special[byte] = 1;

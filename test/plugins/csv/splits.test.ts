@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { readOptions } from "../../../plugins/csv/options.js";
+import { readerOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
 import { GeoferryError } from "../../../src/errors.js";
 import { FileSource } from "../../../src/io/input/source.js";
@@ -18,7 +18,7 @@ const ugly =
 
 /** What each worker reads of its split, places made absolute as the host does it. */
 async function bySplits(path: string, length: number, options: Readonly<Record<string, string>> = {}) {
-  const values = parseOptions("csv", readOptions, options);
+  const values = parseOptions("csv", readerOptions, options);
   const scout = new RecordingContext();
   await using dataset = await open(FileSource.at(path), values, scout, length);
   const features: Feature[] = [];
@@ -113,7 +113,11 @@ test("batches have about a thousand rows, fewer where geometries are large", asy
   const path = scratch.path("many.csv");
   writeFileSync(path, `id,wkt\n${[...new Array(2500).keys()].map((i) => `${i},POINT (1 2)`).join("\n")}`);
   const sizes = async () => {
-    await using dataset = await open(FileSource.at(path), parseOptions("csv", readOptions, {}), new RecordingContext());
+    await using dataset = await open(
+      FileSource.at(path),
+      parseOptions("csv", readerOptions, {}),
+      new RecordingContext(),
+    );
     const lengths: number[] = [];
     for await (const batch of readBatches(dataset.layers[0]!, true)) lengths.push(batch.length);
     return lengths;

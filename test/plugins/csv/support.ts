@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { readOptions } from "../../../plugins/csv/options.js";
+import { readerOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
 import { FileSource } from "../../../src/io/input/source.js";
 import type { Crs, Feature, Field, LayerInfo } from "../../../src/model/index.js";
@@ -31,7 +31,7 @@ export async function readFile(
   const recording = new RecordingContext(skipErrors);
   recording.requestedCrs = stated;
   recording.swapsXy = swapXy;
-  const dataset = await open(FileSource.at(path), parseOptions("csv", readOptions, options), recording, length);
+  const dataset = await open(FileSource.at(path), parseOptions("csv", readerOptions, options), recording, length);
   try {
     const layer = dataset.layers[0]!;
     const features: Feature[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { geojson, geojsonseq } from "../../../plugins/geojson/index.js";
-import * as sequence from "../../../plugins/geojson/sequence-writer.js";
-import * as whole from "../../../plugins/geojson/writer.js";
+import * as sequence from "../../../plugins/geojson/write/sequence-writer.js";
+import * as whole from "../../../plugins/geojson/write/writer.js";
 import { type Batch, type Crs, type Feature, packFeatures } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
 import { PlainSink, RecordingContext, type TemporaryFolder } from "../../support/read-layers.js";

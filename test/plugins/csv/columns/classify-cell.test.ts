@@ -103,7 +103,7 @@ describe("a column", () => {
     [CellTypeFlag.datetime, "datetime"],
     [CellTypeFlag.time, "time"],
     [CellTypeFlag.int32 | CellTypeFlag.text, "text"],
-  ])("a column of the cell types %d has the type %s", (flags, type) => expect(inferFieldType(flags)).toBe(type));
+  ])("a column of the cell types %d has the type %s", (sorts, type) => expect(inferFieldType(sorts)).toBe(type));
 });
 
 test.each([

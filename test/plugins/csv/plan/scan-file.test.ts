@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { readOptions } from "../../../../plugins/csv/options.js";
+import { readerOptions } from "../../../../plugins/csv/options.js";
 import type { CsvPlan } from "../../../../plugins/csv/plan/plan.js";
-import * as reader from "../../../../plugins/csv/reader.js";
+import reader from "../../../../plugins/csv/reader.js";
 import { GeoferryError } from "../../../../src/errors.js";
 import { FileSource } from "../../../../src/io/input/source.js";
 import { parseOptions } from "../../../../src/plugin/options.js";
@@ -44,7 +44,7 @@ async function planOf(path: string, length: number, skipErrors: boolean, counts:
   const source = FileSource.at(path);
   const context = counts ? new Threaded(skipErrors, source, counts) : new RecordingContext(skipErrors);
   try {
-    await using dataset = await reader.open(source, parseOptions("csv", readOptions, {}), context, length);
+    await using dataset = await reader.open(source, parseOptions("csv", readerOptions, {}), context, length);
     return { plan: dataset.scanResult as CsvPlan, notices: context.notices };
   } catch (error) {
     if (!(error instanceof GeoferryError)) throw error;
@@ -155,7 +155,7 @@ describe("scan of a CSV in pieces", () => {
         yield found;
       }
     };
-    const opened = reader.open(source, parseOptions("csv", readOptions, {}), context, 10);
+    const opened = reader.open(source, parseOptions("csv", readerOptions, {}), context, 10);
     await expect(opened).rejects.toThrow("interrupted");
     expect(counts.taken).toBe(3);
   });

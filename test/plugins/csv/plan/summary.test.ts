@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { readOptions } from "../../../../plugins/csv/options.js";
+import { readerOptions } from "../../../../plugins/csv/options.js";
 import { open } from "../../../../plugins/csv/reader.js";
 import { FileSource } from "../../../../src/io/input/source.js";
 import { Kind, type LayerSummary, Summarizer } from "../../../../src/model/index.js";
@@ -28,7 +28,7 @@ async function summaries(
 ): Promise<Summaries> {
   const path = scratch.path("summary.csv");
   writeFileSync(path, content);
-  const values = parseOptions("csv", readOptions, options);
+  const values = parseOptions("csv", readerOptions, options);
   await using dataset = await open(FileSource.at(path), values, new RecordingContext(), length);
   const layer = dataset.layers[0]!;
   const summariser = new Summarizer(false);

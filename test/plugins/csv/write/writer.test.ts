@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import format from "../../../plugins/csv/index.js";
-import { writeOptions } from "../../../plugins/csv/options.js";
-import * as writer from "../../../plugins/csv/writer.js";
-import { Batch } from "../../../src/model/batch.js";
+import format from "../../../../plugins/csv/index.js";
+import { writerOptions } from "../../../../plugins/csv/options.js";
+import writer from "../../../../plugins/csv/write/writer.js";
+import { Batch } from "../../../../src/model/batch.js";
 import {
   type Crs,
   type Feature,
@@ -15,11 +15,11 @@ import {
   Kind,
   packFeatures,
   Summarizer,
-} from "../../../src/model/index.js";
-import { parseOptions } from "../../../src/plugin/options.js";
-import { convertFile } from "../../support/host.js";
-import { PlainSink, RecordingContext, TemporaryFolder } from "../../support/read-layers.js";
-import { readFile, types } from "./support.js";
+} from "../../../../src/model/index.js";
+import { parseOptions } from "../../../../src/plugin/options.js";
+import { convertFile } from "../../../support/host.js";
+import { PlainSink, RecordingContext, TemporaryFolder } from "../../../support/read-layers.js";
+import { readFile, types } from "../support.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
@@ -43,7 +43,7 @@ async function writeBatches(
   const summariser = new Summarizer(false);
   for (const batch of batches) summariser.add(batch);
   const layer = { name: "out", crs, fields, summary: summariser.summary() };
-  const values = parseOptions("csv", writeOptions, options);
+  const values = parseOptions("csv", writerOptions, options);
   const sink = new PlainSink(path);
   const encoder = await writer.createEncoder(layer, values, recording);
   const assembler = await writer.createAssembler(sink, [layer], values, recording);
@@ -237,7 +237,7 @@ test("a stream has no .prj, so its CRS is a loss", async () => {
     create: (extension?: string) =>
       extension ? Promise.reject(new Error("a stream is one file")) : Promise.resolve(file),
   };
-  await writer.createAssembler(sink, [layer], parseOptions("csv", writeOptions, { csvt: "yes" }), recording);
+  await writer.createAssembler(sink, [layer], parseOptions("csv", writerOptions, { csvt: "yes" }), recording);
   expect(Buffer.concat(written).toString()).toBe("x,y\n");
   expect(recording.losses).toMatchObject([{ code: "crs-undeclared", count: 1 }]);
 });

@@ -1,13 +1,13 @@
-import type { Assembler, Encoder, Sink, TargetLayer, WriteContext } from "../../src/plugin/format.js";
-import { TextBuffer } from "../shared/text/text-buffer.js";
-import { maxListedNames, summarizeNames } from "./columns/ambiguity-notices.js";
-import { CellTypeFlag, classifyCell } from "./columns/classify-cell.js";
-import { csvtWordOf } from "./columns/csvt.js";
-import { type WriteOptions, writerDelimiterByte } from "./options.js";
-import { commaByte, pointByte } from "./records/signs.js";
-import { type CsvChunk, CsvEncoder } from "./write/encoder.js";
-import { type CsvLayout, createLayout, findMisleadingFields } from "./write/layout.js";
-import { isFormula, TextCellWriter } from "./write/text-cells.js";
+import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../../src/plugin/format.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import { maxListedNames, summarizeNames } from "../columns/ambiguity-notices.js";
+import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import { csvtWordOf } from "../columns/csvt.js";
+import { type WriterOptions, writerDelimiterByte } from "../options.js";
+import { commaByte, pointByte } from "../records/signs.js";
+import { type CsvChunk, CsvEncoder } from "./encoder.js";
+import { type CsvLayout, createLayout, findMisleadingFields } from "./layout.js";
+import { isFormula, TextCellWriter } from "./text-cells.js";
 
 /** Characters that a reader may take for the delimiter; names that contain them are quoted. */
 const delimiterPattern = /[,;|\t]/;
@@ -22,23 +22,23 @@ function guardFormula(name: string, context: WriteContext): string {
 }
 
 /** The header row, written so that a reader recognizes it as a header and finds its delimiter. */
-function headerLine(layout: CsvLayout, options: WriteOptions, context: WriteContext): Uint8Array {
+function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteContext): Uint8Array {
   const out = new TextBuffer(1024);
   const delimiter = writerDelimiterByte(options.delimiter);
   const cells = new TextCellWriter(out, delimiter, options, context);
   const fieldNames = layout.fields.map(({ name }) => (options.escapeFormulas ? guardFormula(name, context) : name));
   const names = [...layout.geometryNames, ...fieldNames];
-  const flags = names.map((name) => {
+  const sorts = names.map((name) => {
     const bytes = Buffer.from(name);
     return (
       classifyCell(bytes, 0, bytes.length, delimiter === commaByte ? pointByte : commaByte) &
       classifyCell(bytes, 0, bytes.length, pointByte)
     );
   });
-  const onlyNumbers = flags.every((flag) => flag !== CellTypeFlag.text);
+  const onlyNumbers = sorts.every((sort) => sort !== CellTypeFlag.text);
   names.forEach((name, n) => {
     if (n > 0) out.byte(delimiter);
-    const looksLikeData = onlyNumbers || (flags[n] !== CellTypeFlag.text && !/^\d+$/.test(name));
+    const looksLikeData = onlyNumbers || (sorts[n] !== CellTypeFlag.text && !/^\d+$/.test(name));
     const needsQuotes =
       options.quote === "minimal" && (looksLikeData || delimiterPattern.test(name) || name !== name.trim());
     const bytes = Buffer.from(name);
@@ -84,7 +84,7 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
 }
 
 /** Reports properties that the file does not declare although no data is missing. */
-function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: WriteOptions, context: WriteContext): void {
+function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: WriterOptions, context: WriteContext): void {
   const misleading = findMisleadingFields(layout).map(({ name }) => name);
   reportColumns(
     context,
@@ -115,34 +115,27 @@ function reportColumns(context: WriteContext, code: string, names: readonly stri
   else for (const name of names) context.reportNotice(code, name, example);
 }
 
-export async function createEncoder(
-  layer: TargetLayer,
-  options: WriteOptions,
-  context: WriteContext,
-): Promise<Encoder<CsvChunk>> {
-  return new CsvEncoder(layer, options, context);
-}
+export default {
+  async createEncoder(layer, options, context) {
+    return new CsvEncoder(layer, options, context);
+  },
 
-export async function createAssembler(
-  sink: Sink,
-  layers: readonly TargetLayer[],
-  options: WriteOptions,
-  context: WriteContext,
-): Promise<Assembler<CsvChunk>> {
-  const layer = layers[0]!;
-  const layout = createLayout(layer, options);
-  const file = await sink.create();
-  const streamed = file.path === null;
-  if (options.bom) await file.write(Buffer.from([0xef, 0xbb, 0xbf]));
-  if (options.header) await file.write(headerLine(layout, options, context));
-  if (layout.mode !== "none" && !isWgs84(layer, context)) await writeCrs(sink, layer, streamed, context);
-  if (options.csvt && !streamed) {
-    const types = await sink.create("csvt");
-    await types.write(Buffer.from(csvtLine(layout)));
-  }
-  reportUndeclared(layer, layout, options, context);
-  return {
-    append: (chunk) => file.write(chunk.bytes),
-    finish: async () => {},
-  };
-}
+  async createAssembler(sink, layers, options, context): Promise<Assembler<CsvChunk>> {
+    const layer = layers[0]!;
+    const layout = createLayout(layer, options);
+    const file = await sink.create();
+    const streamed = file.path === null;
+    if (options.bom) await file.write(Buffer.from([0xef, 0xbb, 0xbf]));
+    if (options.header) await file.write(headerLine(layout, options, context));
+    if (layout.mode !== "none" && !isWgs84(layer, context)) await writeCrs(sink, layer, streamed, context);
+    if (options.csvt && !streamed) {
+      const types = await sink.create("csvt");
+      await types.write(Buffer.from(csvtLine(layout)));
+    }
+    reportUndeclared(layer, layout, options, context);
+    return {
+      append: (chunk) => file.write(chunk.bytes),
+      finish: async () => {},
+    };
+  },
+} satisfies WriterModule<WriterOptions, CsvChunk>;

@@ -11,13 +11,13 @@ import type { Slab } from "../../../src/model/slab.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { parseNumber } from "../../shared/text/parse-number.js";
 import { parsePlainDecimal } from "../../shared/text/plain-decimal.js";
-import { isNonFinite } from "../columns/classify-cell.js";
-import { type NumberFormat, parseFormattedNumber } from "../columns/number-format.js";
-import { parseOtherTemporal, toCanonicalDate } from "../columns/other-temporal.js";
-import { classifyTemporal, TemporalKind, toCanonicalTemporal } from "../columns/temporal.js";
 import type { ColumnPlan } from "../plan/plan.js";
-import { CellMark, type CellUnquoter, needsUnquoting } from "../records/record-scanner.js";
+import { CellMark, type CellUnquoter } from "../records/record-scanner.js";
 import { commaByte, pointByte } from "../records/signs.js";
+import { isNonFinite } from "./classify-cell.js";
+import { type NumberFormat, parseFormattedNumber } from "./number-format.js";
+import { parseOtherTemporal, toCanonicalDate } from "./other-temporal.js";
+import { classifyTemporal, TemporalKind, toCanonicalTemporal } from "./temporal.js";
 
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
@@ -125,7 +125,7 @@ export class CellColumnBuilder {
   }
 
   push(bytes: Uint8Array, from: number, to: number, mark: number): void {
-    if (needsUnquoting(mark)) {
+    if (mark > CellMark.quoted) {
       const { text } = this.around;
       text.unquote(bytes, from, to, mark);
       this.put(text.bytes, 0, text.length, mark);

@@ -1,8 +1,8 @@
-import type { Assembler, Encoder, Sink, TargetLayer, WriteContext } from "../../src/plugin/format.js";
-import type { OptionValues } from "../../src/plugin/options.js";
-import type { sequenceWriteOptions } from "./options.js";
-import { type FeatureChunk, FeatureEncoder } from "./write/encoder.js";
-import { featureSettings } from "./write/feature-settings.js";
+import type { Assembler, Encoder, Sink, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import type { OptionValues } from "../../../src/plugin/options.js";
+import type { sequenceWriteOptions } from "../options.js";
+import { type FeatureChunk, FeatureEncoder } from "./encoder.js";
+import { featureSettings } from "./feature-settings.js";
 
 type Options = OptionValues<typeof sequenceWriteOptions>;
 

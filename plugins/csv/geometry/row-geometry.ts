@@ -2,15 +2,14 @@ import { type GeometryColumn, Kind } from "../../../src/model/geometry.js";
 import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { GeometryParseError } from "../../shared/wkt/index.js";
+import { CellNumberParser } from "../columns/cell-column.js";
 import { type NumberFormat, parseFormattedNumber } from "../columns/number-format.js";
-import { type LetterOMeaning, parseAngle } from "../geometry/angles.js";
-import { stripUnit } from "../geometry/coordinate-text.js";
-import { GeometryCellParser, missingWords, namesSrid } from "../geometry/geometry-cell-parser.js";
-import { parsePair } from "../geometry/geometry-columns.js";
 import type { CsvPlan } from "../plan/plan.js";
-import { readCellText } from "../records/cell-text.js";
-import { CellUnquoter, needsUnquoting, type RecordScanner } from "../records/record-scanner.js";
-import { CellNumberParser } from "./cell-column.js";
+import { CellMark, CellUnquoter, type RecordScanner } from "../records/record-scanner.js";
+import { type LetterOMeaning, parseAngle } from "./angles.js";
+import { stripUnit } from "./coordinate-text.js";
+import { GeometryCellParser, missingWords, namesSrid } from "./geometry-cell-parser.js";
+import { parsePair } from "./geometry-columns.js";
 
 /** Why a row has no valid geometry. */
 export interface GeometryFailure {
@@ -26,7 +25,7 @@ export class RowGeometryReader {
   private readonly numbers: CellNumberParser;
   private readonly form: NumberFormat;
   private readonly letterO: LetterOMeaning;
-  private readonly unquoter = new CellUnquoter();
+  private readonly text = new CellUnquoter();
   private missing = 0;
   private missingExample = "";
   /** Holds a geometry until it is accepted into the layer. */
@@ -54,7 +53,7 @@ export class RowGeometryReader {
   }
 
   /** Adds the geometry of the record scanned last, or returns the failure and adds nothing. */
-  read(bytes: Buffer, scanner: RecordScanner, builder: GeometryBuilder): GeometryFailure | null {
+  read(bytes: Uint8Array, scanner: RecordScanner, builder: GeometryBuilder): GeometryFailure | null {
     const { geometry } = this.plan;
     this.rowMisses = false;
     switch (geometry.kind) {
@@ -62,11 +61,11 @@ export class RowGeometryReader {
         builder.addNull();
         return null;
       case "xy":
-        return this.readPoint(bytes, scanner, builder, geometry.x, geometry.y, geometry.z);
+        return this.point(bytes, scanner, builder, geometry.x, geometry.y, geometry.z);
       case "pair":
-        return this.readPair(bytes, scanner, builder, geometry.column, geometry.latitudeFirst);
+        return this.pair(bytes, scanner, builder, geometry.column, geometry.latitudeFirst);
       case "text":
-        return this.readGeometryText(bytes, scanner, builder, geometry.column);
+        return this.geometryText(bytes, scanner, builder, geometry.column);
     }
   }
 
@@ -91,8 +90,8 @@ export class RowGeometryReader {
     }
   }
 
-  private readPoint(
-    bytes: Buffer,
+  private point(
+    bytes: Uint8Array,
     scanner: RecordScanner,
     builder: GeometryBuilder,
     x: number,
@@ -104,11 +103,11 @@ export class RowGeometryReader {
       builder.addPoint(position[0]!, position[1]!);
       return null;
     }
-    const easting = this.readCoordinate(bytes, scanner, x, "lat");
-    const northing = this.readCoordinate(bytes, scanner, y, "lon");
+    const easting = this.coordinate(bytes, scanner, x, "lat");
+    const northing = this.coordinate(bytes, scanner, y, "lon");
     if (typeof easting === "number" && typeof northing === "number") {
       this.z = Number.NaN;
-      const failure = z === null ? null : this.readHeight(bytes, scanner, z);
+      const failure = z === null ? null : this.height(bytes, scanner, z);
       if (failure) return failure;
       builder.beginSinglePart(Kind.Point);
       if (Number.isNaN(this.z)) builder.addPosition(easting, northing);
@@ -119,26 +118,26 @@ export class RowGeometryReader {
     if (typeof easting === "object") return easting;
     if (typeof northing === "object") return northing;
     if (easting !== blank || northing !== blank) {
-      this.countMissing(`only one of ${this.plan.columns[x]!.name} and ${this.plan.columns[y]!.name} has a value`);
+      this.miss(`only one of ${this.plan.columns[x]!.name} and ${this.plan.columns[y]!.name} has a value`);
     }
     builder.addNull();
     return null;
   }
 
   /** Whether the cell is a plain number; `position` then holds it. */
-  private isPlain(bytes: Buffer, scanner: RecordScanner, column: number, axis: number): boolean {
-    if (column >= scanner.cells || needsUnquoting(scanner.marks[column]!)) return false;
+  private isPlain(bytes: Uint8Array, scanner: RecordScanner, column: number, axis: number): boolean {
+    if (column >= scanner.cells || scanner.marks[column]! > CellMark.quoted) return false;
     return this.numbers.put(bytes, scanner.starts[column]!, scanner.ends[column]!, this.position, axis);
   }
 
-  private readHeight(bytes: Buffer, scanner: RecordScanner, column: number): GeometryFailure | null {
-    const height = this.readCoordinate(bytes, scanner, column, null);
+  private height(bytes: Uint8Array, scanner: RecordScanner, column: number): GeometryFailure | null {
+    const height = this.coordinate(bytes, scanner, column, null);
     if (typeof height === "object") return height;
     if (typeof height === "number") this.z = height;
     return null;
   }
 
-  private countMissing(example: string): void {
+  private miss(example: string): void {
     if (this.rowMisses) return;
     this.rowMisses = true;
     if (this.missing++ === 0) this.missingExample = example;
@@ -147,8 +146,8 @@ export class RowGeometryReader {
   /**
    * Parses a coordinate: a number, null, or a failure; `wrongAxis` is the axis that a hemisphere letter must not name.
    */
-  private readCoordinate(
-    bytes: Buffer,
+  private coordinate(
+    bytes: Uint8Array,
     scanner: RecordScanner,
     column: number,
     wrongAxis: "lat" | "lon" | null,
@@ -157,13 +156,14 @@ export class RowGeometryReader {
     const from = scanner.starts[column]!;
     const to = scanner.ends[column]!;
     if (from === to) return blank;
-    const value = needsUnquoting(scanner.marks[column]!) ? Number.NaN : this.numbers.parse(bytes, from, to);
+    const mark = scanner.marks[column]!;
+    const value = mark > CellMark.quoted ? Number.NaN : this.numbers.parse(bytes, from, to);
     if (Number.isFinite(value)) return value;
-    const text = readCellText(bytes, scanner, column).trim();
+    const text = this.textOf(bytes, from, to, mark).trim();
     if (text === "") return blank;
     const { name } = this.plan.columns[column]!;
     if (missingWords.has(text.toLowerCase())) {
-      this.countMissing(`"${text}" in ${name}`);
+      this.miss(`"${text}" in ${name}`);
       return blank;
     }
     const written = parseFormattedNumber(stripUnit(text), this.form);
@@ -174,17 +174,26 @@ export class RowGeometryReader {
     return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is not a coordinate` };
   }
 
-  private readPair(
-    bytes: Buffer,
+  private textOf(bytes: Uint8Array, from: number, to: number, mark: number): string {
+    if (mark <= CellMark.quoted) return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+    this.text.unquote(bytes, from, to, mark);
+    return Buffer.from(this.text.bytes.buffer, this.text.bytes.byteOffset, this.text.length).toString("utf8");
+  }
+
+  private pair(
+    bytes: Uint8Array,
     scanner: RecordScanner,
     builder: GeometryBuilder,
     column: number,
     latitudeFirst: boolean,
   ): GeometryFailure | null {
-    const text = column < scanner.cells ? readCellText(bytes, scanner, column).trim() : "";
+    const text =
+      column < scanner.cells
+        ? this.textOf(bytes, scanner.starts[column]!, scanner.ends[column]!, scanner.marks[column]!).trim()
+        : "";
     const { name } = this.plan.columns[column]!;
     if (text === "" || missingWords.has(text.toLowerCase())) {
-      if (text !== "") this.countMissing(`"${text}" in ${name}`);
+      if (text !== "") this.miss(`"${text}" in ${name}`);
       builder.addNull();
       return null;
     }
@@ -198,8 +207,8 @@ export class RowGeometryReader {
     return null;
   }
 
-  private readGeometryText(
-    bytes: Buffer,
+  private geometryText(
+    bytes: Uint8Array,
     scanner: RecordScanner,
     builder: GeometryBuilder,
     column: number,
@@ -208,15 +217,15 @@ export class RowGeometryReader {
       builder.addNull();
       return null;
     }
-    let source: Uint8Array = bytes;
+    let source = bytes;
     let from = scanner.starts[column]!;
     let to = scanner.ends[column]!;
     const mark = scanner.marks[column]!;
-    if (needsUnquoting(mark)) {
-      this.unquoter.unquote(bytes, from, to, mark);
-      source = this.unquoter.bytes;
+    if (mark > CellMark.quoted) {
+      this.text.unquote(bytes, from, to, mark);
+      source = this.text.bytes;
       from = 0;
-      to = this.unquoter.length;
+      to = this.text.length;
     }
     while (from < to && source[from]! <= 32) from++;
     if (from === to) {
@@ -225,7 +234,7 @@ export class RowGeometryReader {
     }
     const { name } = this.plan.columns[column]!;
     try {
-      if (this.needsSrid && !namesSrid(source, from, to)) return this.readWithoutSrid(source, from, to, builder);
+      if (this.needsSrid && !namesSrid(source, from, to)) return this.nowhere(source, from, to, builder);
       this.cells.read(source, from, to, builder);
       return null;
     } catch (error) {
@@ -236,12 +245,7 @@ export class RowGeometryReader {
   }
 
   /** Adds a geometry without an SRID although others have one, if it is empty or GeoJSON in WGS84. */
-  private readWithoutSrid(
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-    builder: GeometryBuilder,
-  ): GeometryFailure | null {
+  private nowhere(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): GeometryFailure | null {
     this.trial ??= new GeometryBuilder();
     this.trial.reset();
     this.cells.read(bytes, from, to, this.trial);

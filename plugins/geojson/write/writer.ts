@@ -1,12 +1,12 @@
-import { createError } from "../../src/errors.js";
-import type { Crs } from "../../src/model/index.js";
-import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
-import type { OptionValues } from "../../src/plugin/options.js";
-import { TextBuffer } from "../shared/text/text-buffer.js";
-import type { writeOptions } from "./options.js";
-import { type FeatureChunk, FeatureEncoder } from "./write/encoder.js";
-import { featureSettings } from "./write/feature-settings.js";
-import { Bounds, type GeometrySettings } from "./write/geometry-writer.js";
+import { createError } from "../../../src/errors.js";
+import type { Crs } from "../../../src/model/index.js";
+import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import type { OptionValues } from "../../../src/plugin/options.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import type { writeOptions } from "../options.js";
+import { type FeatureChunk, FeatureEncoder } from "./encoder.js";
+import { featureSettings } from "./feature-settings.js";
+import { Bounds, type GeometrySettings } from "./geometry-writer.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
