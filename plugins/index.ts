@@ -11,6 +11,7 @@ import gpx from "./gpx/index.js";
 import kml from "./kml/index.js";
 import postgis from "./postgis/index.js";
 import shapefile from "./shapefile/index.js";
+import spreadsheets from "./spreadsheets/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
   { module: "#plugins/shapefile", formats: [shapefile] },
@@ -19,6 +20,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/geojson", formats: geojson },
   { module: "#plugins/geoparquet", formats: [geoparquet] },
   { module: "#plugins/flatgeobuf", formats: [flatgeobuf] },
+  { module: "#plugins/spreadsheets", formats: spreadsheets },
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/arcgis", formats: arcgis },

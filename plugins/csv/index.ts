@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { type Confidence, defineFormat } from "../../src/plugin/format.js";
+import { guessDelimiter } from "../shared/table/header/dialect.js";
+import { detectEncoding } from "../shared/table/records/text-blocks.js";
 import { writerCapabilities } from "./capabilities.js";
-import { guessDelimiter } from "./header/dialect.js";
 import { impliedOptions, readerOptions, writerOptions } from "./options.js";
-import { detectEncoding } from "./records/text-blocks.js";
 
 /** Decodes a head, which may end inside a character; null if it is binary. */
 function decodeHead(head: Buffer): Buffer | null {

@@ -1,16 +1,12 @@
 import { createError } from "../../src/errors.js";
-import type { Dataset, Layer, Split } from "../../src/model/layer.js";
-import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
+import type { Dataset } from "../../src/model/layer.js";
+import type { ReadContext, ReaderModule, Source } from "../../src/plugin/format.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
-import { BatchReader } from "./batch-reader.js";
+import { makePlan } from "../shared/table/plan/make-plan.js";
+import type { TablePlan } from "../shared/table/plan/plan.js";
+import { scanPart } from "../shared/table/plan/scan-file.js";
+import { createTableLayer } from "../shared/table/table-layer.js";
 import type { ReaderOptions } from "./options.js";
-import { makePlan } from "./plan/make-plan.js";
-import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan/plan.js";
-import { scanPart } from "./plan/scan-file.js";
-import { TableScan } from "./plan/table-scan.js";
-import { splitRecordBlocks } from "./records/record-blocks.js";
-import { RecordScanner } from "./records/record-scanner.js";
-import { type TextBlock, TextBlockReader } from "./records/text-blocks.js";
 
 /** Opens a table. `length` is the size of splits in bytes, for tests. */
 export async function open(
@@ -23,9 +19,10 @@ export async function open(
   const file = await source.open();
   try {
     const plan =
-      (context.scanResult as CsvPlan | undefined) ?? (await makePlan(source, file, options, context, length));
+      (context.scanResult as TablePlan | undefined) ??
+      (await makePlan(source, file, { ...options, cells: "text" }, context, length));
     return {
-      layers: [createLayer(source, file, plan, context, length)],
+      layers: [createTableLayer(layerName(source), { source, file, plan, length }, context)],
       scanResult: plan,
       [Symbol.asyncDispose]: () => file.close(),
     };
@@ -40,47 +37,4 @@ export default { open, scanPart } satisfies ReaderModule<ReaderOptions>;
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;
   return base.replace(/\.[^.]*$/, "") || base;
-}
-
-function createLayer(source: Source, file: SourceFile, plan: CsvPlan, context: ReadContext, length: number): Layer {
-  const blocks = new TextBlockReader(file, plan.encoding, context);
-  async function* splits(): AsyncGenerator<CsvSplit> {
-    if (plan.splits) yield* plan.splits;
-    else yield* splitUnscanned(blocks, source, plan, context, length);
-  }
-  const read = ({ from, to }: CsvSplit): Promise<TextBlock> => blocks.read(from, to - from);
-  return {
-    name: layerName(source),
-    crs: plan.crs,
-    fields: fieldsOf(plan),
-    geometryTypes: plan.geometry.kind === "text" ? null : plan.geometry.kind === "none" ? [] : ["Point"],
-    featureCount: plan.features,
-    extent: null,
-    likelyCoordinateFields: plan.candidates,
-    bytes: source.size,
-    splits,
-    summary: async () => plan.summary,
-    prefetch: (split: Split) => read(split as CsvSplit),
-    async *batches(split?: Split, fetched?: unknown) {
-      const rows = new BatchReader(plan, source.name, context);
-      for await (const current of split ? [split as CsvSplit] : splits()) {
-        yield* rows.read((fetched as TextBlock | undefined) ?? (await read(current)), current);
-      }
-      rows.finish();
-    },
-  };
-}
-
-/** The splits of a file that was not scanned whole. */
-async function* splitUnscanned(
-  blocks: TextBlockReader,
-  source: Source,
-  plan: CsvPlan,
-  context: ReadContext,
-  length: number,
-): AsyncGenerator<CsvSplit> {
-  // The types are not needed: a scan without columns finds record ends and damage.
-  const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
-  const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
-  yield* splitRecordBlocks(blocks, source.name, range, survey.visitor(new RecordScanner(plan.delimiter), false));
 }

@@ -9,6 +9,7 @@ import geoparquet from "../../plugins/geoparquet/index.js";
 import gpx from "../../plugins/gpx/index.js";
 import kml from "../../plugins/kml/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
+import { ods, xlsx } from "../../plugins/spreadsheets/index.js";
 import { fieldTypes } from "../../src/model/index.js";
 import { checkFormat } from "../../src/testing/index.js";
 
@@ -34,6 +35,8 @@ describe("every format keeps the contract", () => {
   checkFormat(geojsonseq, { test });
   checkFormat(geopackage, { test, samples: filesOf("geopackage", ".gpkg"), keepsTypes: fieldTypes });
   checkFormat(geoparquet, { test, keepsTypes: fieldTypes });
+  checkFormat(xlsx, { test, samples: filesOf("spreadsheets", ".xlsx") });
+  checkFormat(ods, { test, samples: filesOf("spreadsheets", ".ods") });
   // An index changes the order of the features.
   checkFormat(flatgeobuf, { test, writerOptions: { index: "no" }, keepsTypes: fieldTypes });
   checkFormat(kml, { test, keepsTypes: fieldTypes, readerOptions: { layers: "folders" } });

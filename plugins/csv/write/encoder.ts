@@ -6,11 +6,11 @@ import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/for
 import { reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { indexPresentCells, type PresentCells, presentColumns } from "../../shared/present-cells.js";
 import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
+import { createLayout, type TableLayout } from "../../shared/table/layout.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { WktWriter } from "../../shared/wkt/index.js";
 import { type WriterOptions, writerDelimiterByte } from "../options.js";
-import { type CsvLayout, createLayout } from "./layout.js";
 import { TextCellWriter } from "./text-cells.js";
 
 export interface CsvChunk {
@@ -51,7 +51,7 @@ function indexSparseColumns(columns: readonly (Column | null)[], rows: number): 
 
 /** Encodes batches as records. */
 export class CsvEncoder implements Encoder<CsvChunk> {
-  private readonly layout: CsvLayout;
+  private readonly layout: TableLayout;
   private readonly out = new TextBuffer();
   private readonly cells: TextCellWriter;
   private readonly wkt: WktWriter;

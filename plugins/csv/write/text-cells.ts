@@ -1,9 +1,9 @@
 import type { WriteContext } from "../../../src/plugin/format.js";
+import { CellTypeFlag, classifyCell } from "../../shared/table/columns/classify-cell.js";
+import { classifyNotation } from "../../shared/table/columns/column-format.js";
+import { commaByte, pointByte } from "../../shared/table/records/signs.js";
 import type { TextBuffer } from "../../shared/text/text-buffer.js";
-import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
-import { classifyNotation } from "../columns/column-format.js";
 import type { WriterOptions } from "../options.js";
-import { commaByte, pointByte } from "../records/signs.js";
 
 const quote = 34;
 

@@ -1,12 +1,12 @@
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../../src/plugin/format.js";
+import { maxListedNames, summarizeNames } from "../../shared/table/columns/ambiguity-notices.js";
+import { CellTypeFlag, classifyCell } from "../../shared/table/columns/classify-cell.js";
+import { csvtWordOf } from "../../shared/table/columns/csvt.js";
+import { createLayout, findMisleadingFields, type TableLayout } from "../../shared/table/layout.js";
+import { commaByte, pointByte } from "../../shared/table/records/signs.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
-import { maxListedNames, summarizeNames } from "../columns/ambiguity-notices.js";
-import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
-import { csvtWordOf } from "../columns/csvt.js";
 import { type WriterOptions, writerDelimiterByte } from "../options.js";
-import { commaByte, pointByte } from "../records/signs.js";
 import { type CsvChunk, CsvEncoder } from "./encoder.js";
-import { type CsvLayout, createLayout, findMisleadingFields } from "./layout.js";
 import { isFormula, TextCellWriter } from "./text-cells.js";
 
 /** Characters that a reader may take for the delimiter; names that contain them are quoted. */
@@ -22,7 +22,7 @@ function guardFormula(name: string, context: WriteContext): string {
 }
 
 /** The header row, written so that a reader recognizes it as a header and finds its delimiter. */
-function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteContext): Uint8Array {
+function headerLine(layout: TableLayout, options: WriterOptions, context: WriteContext): Uint8Array {
   const out = new TextBuffer(1024);
   const delimiter = writerDelimiterByte(options.delimiter);
   const cells = new TextCellWriter(out, delimiter, options, context);
@@ -54,7 +54,7 @@ function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteCon
   return out.finish();
 }
 
-function csvtLine(layout: CsvLayout): string {
+function csvtLine(layout: TableLayout): string {
   const geometry = {
     xy: ["CoordX", "CoordY", ...(layout.z ? ["CoordZ"] : [])],
     wkt: ["WKT"],
@@ -84,7 +84,12 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
 }
 
 /** Reports properties that the file does not declare although no data is missing. */
-function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: WriterOptions, context: WriteContext): void {
+function reportUndeclared(
+  layer: TargetLayer,
+  layout: TableLayout,
+  options: WriterOptions,
+  context: WriteContext,
+): void {
   const misleading = findMisleadingFields(layout).map(({ name }) => name);
   reportColumns(
     context,

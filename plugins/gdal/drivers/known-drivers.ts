@@ -75,8 +75,6 @@ export const knownDrivers: readonly KnownDriver[] = [
     extensions: ["topojson"],
     signature: matchesPattern(/^\s*\{\s*"type"\s*:\s*"Topology"/),
   },
-  { driver: "XLSX", label: "Excel workbook", extensions: ["xlsx"], writes: true },
-  { driver: "ODS", label: "OpenDocument spreadsheet", extensions: ["ods"], writes: true },
   { driver: "OSM", label: "OpenStreetMap", extensions: ["osm", "pbf"] },
   { driver: "DGN", label: "MicroStation DGN 7", extensions: ["dgn"], writes: true },
   { driver: "CAD", label: "AutoCAD DWG", extensions: ["dwg"] },

@@ -356,6 +356,11 @@ export class TextBuffer {
     this.length = 0;
   }
 
+  /** The text, valid until the next call of another method. */
+  written(): Uint8Array {
+    return this.buffer.subarray(0, this.length);
+  }
+
   /** Returns the text in a separate buffer that can be transferred to another thread, and clears this one. */
   finish(): Uint8Array<ArrayBuffer> {
     if (this.length > maxReusedBytes) return this.handOver();

@@ -35,6 +35,8 @@ const drivers: Readonly<Record<string, string>> = {
   gpx: "gpx",
   parquet: "geoparquet",
   flatgeobuf: "flatgeobuf",
+  xlsx: "xlsx",
+  ods: "ods",
 };
 
 const formatOf = (driver: string): string => drivers[driver.toLowerCase()] ?? `gdal:${driver}`;

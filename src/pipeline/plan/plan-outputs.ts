@@ -179,6 +179,15 @@ export function planOutputs(layers: readonly OpenLayer[], request: ConvertReques
   }));
 }
 
+/** Adds a suffix to a name, of which less is kept if the whole is not allowed. */
+function addSuffix(stem: string, suffix: string, normalize: (name: string) => string): string {
+  for (let kept = stem.length; kept > 0; kept--) {
+    const name = `${stem.slice(0, kept)}${suffix}`;
+    if (normalize(name) === name) return name;
+  }
+  return `${stem}${suffix}`;
+}
+
 /**
  * Adapts the names with `normalize` and makes them unique regardless of case. A name that needs no adaptation is kept;
  * of several equal ones, the first.
@@ -193,7 +202,7 @@ function makeUnique(wanted: readonly string[], normalize: (name: string) => stri
     if (holders.get(name.toLowerCase()) === n) return name;
     const stem = normalize(name);
     let candidate = stem;
-    for (let k = 1; holders.has(candidate.toLowerCase()); k++) candidate = `${stem}_${k}`;
+    for (let k = 1; holders.has(candidate.toLowerCase()); k++) candidate = addSuffix(stem, `_${k}`, normalize);
     holders.set(candidate.toLowerCase(), n);
     return candidate;
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CellTypeFlag, classifyCell, inferFieldType } from "../../../../plugins/csv/columns/classify-cell.js";
-import { classifyTemporal, toCanonicalTemporal } from "../../../../plugins/csv/columns/temporal.js";
-import { parseAngle, parseAngles } from "../../../../plugins/csv/geometry/angles.js";
+import { CellTypeFlag, classifyCell, inferFieldType } from "../../../../plugins/shared/table/columns/classify-cell.js";
+import { classifyTemporal, toCanonicalTemporal } from "../../../../plugins/shared/table/columns/temporal.js";
+import { parseAngle, parseAngles } from "../../../../plugins/shared/table/geometry/angles.js";
 
 const sortOf = (text: string, decimal = ".") => {
   const bytes = Buffer.from(`9${text}9`);

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { readerOptions } from "../../../../plugins/csv/options.js";
-import type { CsvPlan } from "../../../../plugins/csv/plan/plan.js";
 import reader from "../../../../plugins/csv/reader.js";
+import type { TablePlan } from "../../../../plugins/shared/table/plan/plan.js";
 import { GeoferryError } from "../../../../src/errors.js";
 import { FileSource } from "../../../../src/io/input/source.js";
 import { parseOptions } from "../../../../src/plugin/options.js";
@@ -45,7 +45,7 @@ async function planOf(path: string, length: number, skipErrors: boolean, counts:
   const context = counts ? new Threaded(skipErrors, source, counts) : new RecordingContext(skipErrors);
   try {
     await using dataset = await reader.open(source, parseOptions("csv", readerOptions, {}), context, length);
-    return { plan: dataset.scanResult as CsvPlan, notices: context.notices };
+    return { plan: dataset.scanResult as TablePlan, notices: context.notices };
   } catch (error) {
     if (!(error instanceof GeoferryError)) throw error;
     return { error: error.message, details: error.details };

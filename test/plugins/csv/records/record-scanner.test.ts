@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CellMark, CellUnquoter, RecordScanner } from "../../../../plugins/csv/records/record-scanner.js";
+import { CellMark, CellUnquoter, RecordScanner } from "../../../../plugins/shared/table/records/record-scanner.js";
 
 /** All records of a text, blank lines left out, read in blocks of `step` bytes. */
 function records(text: string, delimiter = ",", step = Number.POSITIVE_INFINITY): string[][] {

@@ -26,6 +26,12 @@ function input(name: string, text: string): string {
   return path;
 }
 
+/** Names the driver of GDAL, since spreadsheets have formats of their own. */
+function convertWithGdal([source, output, ...flags]: readonly [string, string, ...string[]]) {
+  const driver = output.endsWith(".ods") ? "gdal:ODS" : "gdal:XLSX";
+  return geoferry(["convert", source, output, "--to", driver, ...flags]);
+}
+
 /** The rows of a workbook, as ogr2ogr reads them. */
 function rowsOf(workbook: string): string[] {
   const csv = `${workbook}.csv`;
@@ -42,7 +48,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
       collection(feature({ type: "Point", coordinates: [8.25, 47.5] }, { name: "a" }), feature(null, { name: "b" })),
     );
     const output = join(scratch.folder, `points.${extension}`);
-    const { status, stderr } = geoferry(["convert", source, output]);
+    const { status, stderr } = convertWithGdal([source, output]);
     expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("geometry-as-columns") });
     expect(stderr).not.toContain("reject");
     expect(rowsOf(output)).toEqual(["lon,lat,name", "8.25,47.5,a", ",,b"]);
@@ -54,14 +60,14 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
       collection(feature({ type: "Polygon", coordinates: square }, { wkt: "taken" })),
     );
     const output = join(scratch.folder, "squares.xlsx");
-    expect(geoferry(["convert", source, output])).toMatchObject({ status: 0 });
+    expect(convertWithGdal([source, output])).toMatchObject({ status: 0 });
     expect(rowsOf(output)).toEqual(["wkt_1,wkt", '"POLYGON ((0 0,4 0,4 3,0 0))",taken']);
   });
 
   test("projected coordinates are written to x and y, and their CRS is a loss", () => {
     const source = input("one.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
     const output = join(scratch.folder, "utm.xlsx");
-    const { status, stderr } = geoferry(["convert", source, output, "--target-crs", "EPSG:25832"]);
+    const { status, stderr } = convertWithGdal([source, output, "--target-crs", "EPSG:25832"]);
     expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("crs-undeclared") });
     // The central meridian of zone 32 is x = 500,000.
     const [header, row = ""] = rowsOf(output);
@@ -73,7 +79,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
     const source = input("choice.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
     const rows = (choice: string) => {
       const output = join(scratch.folder, `${choice}.xlsx`);
-      expect(geoferry(["convert", source, output, "--out", `geometry=${choice}`])).toMatchObject({ status: 0 });
+      expect(convertWithGdal([source, output, "--out", `geometry=${choice}`])).toMatchObject({ status: 0 });
       return rowsOf(output);
     };
     // GDAL ends the header of a CSV of one column with a comma.
@@ -87,7 +93,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
       collection(feature({ type: "Polygon", coordinates: ring(4000) }, { name: "a" })),
     );
     const output = join(scratch.folder, "long.xlsx");
-    const { status, stderr } = geoferry(["convert", source, output]);
+    const { status, stderr } = convertWithGdal([source, output]);
     expect({ status, stderr }).toMatchObject({
       status: 0,
       stderr: expect.stringContaining("more than the 32767 of a cell"),
@@ -97,7 +103,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
 
   test("--strict does not take columns for geometries", () => {
     const source = input("strict.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
-    const { status } = geoferry(["convert", source, join(scratch.folder, "strict.xlsx"), "--strict"]);
+    const { status } = convertWithGdal([source, join(scratch.folder, "strict.xlsx"), "--strict"]);
     expect(status).toBe(4);
   });
 
@@ -107,7 +113,7 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
   test("dates before March 1900 are null in a workbook of Excel, and their number is a loss", () => {
     const source = input("old.csv", dates);
     const output = join(scratch.folder, "old.xlsx");
-    const { status, stderr } = geoferry(["convert", source, output]);
+    const { status, stderr } = convertWithGdal([source, output]);
     expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("date-before-1900") });
     expect(rowsOf(output)).toEqual(["id,d,t", '"1",,', '"2",,1900/03/01 00:00:00', '"3",1900/03/01,']);
     expect(stderr).toMatch(/lost date-before-1900 of d \(2 times\)/);
@@ -117,11 +123,11 @@ describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
   test("the advised cast keeps them as text, and OpenDocument keeps them as dates", () => {
     const source = input("kept.csv", dates);
     const output = join(scratch.folder, "kept.xlsx");
-    const { stderr } = geoferry(["convert", source, output, "--cast", "d=text", "--cast", "t=text"]);
+    const { stderr } = convertWithGdal([source, output, "--cast", "d=text", "--cast", "t=text"]);
     expect(stderr).not.toContain("date-before-1900");
     expect(rowsOf(output)[1]).toBe('"1",1872-03-01,1900-02-28T23:30:00Z');
     const open = join(scratch.folder, "kept.ods");
-    expect(geoferry(["convert", source, open]).stderr).not.toContain("date-before-1900");
+    expect(convertWithGdal([source, open]).stderr).not.toContain("date-before-1900");
     expect(rowsOf(open)[1]).toBe('"1",1872/03/01,1900/02/28 23:30:00');
   });
 });

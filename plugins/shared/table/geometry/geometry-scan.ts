@@ -1,0 +1,238 @@
+import { Kind } from "../../../../src/model/geometry.js";
+import { emptyKindSummary, type KindSummary } from "../../../../src/model/layer-summary.js";
+import { isSingleGeometryFamily } from "../../geometry-families.js";
+import { CellMark, type RecordScanner } from "../records/record-scanner.js";
+import { missingWords } from "./geometry-cell-parser.js";
+import type { GeometryPlan } from "./geometry-columns.js";
+
+/** Properties that all geometries of a file share. */
+export interface GeometrySummary {
+  /** Geometries of each kind, by the numbers of `Kind`; includes geometries that later turn out to be damaged. */
+  readonly counts: readonly number[];
+  readonly hasZ: boolean;
+  readonly hasM: boolean;
+}
+
+/** Geometry statistics of a part of a file, as plain data. */
+export interface GeometryScanState {
+  readonly counts: readonly number[];
+  /** Dimensions found, as bits. */
+  readonly dimensions: number;
+  readonly isUnknown: boolean;
+}
+
+/** Summarizes the geometries of a file without parsing them. */
+export interface GeometryScan {
+  look(bytes: Uint8Array, scanner: RecordScanner): void;
+  readonly state: GeometryScanState;
+  /** Merges the state of another scan. */
+  add(state: GeometryScanState): void;
+  /** Null if only parsing can determine the facts. */
+  facts(): GeometrySummary | null;
+}
+
+const isFilled = (scanner: RecordScanner, column: number) =>
+  column < scanner.cells && scanner.starts[column]! < scanner.ends[column]!;
+
+/** Dimensions of a geometry, as bits: x and y only, or more. */
+const DimensionFlag = { none: 1, z: 2, m: 4, zm: 8 } as const;
+
+function addCounts(to: number[], counts: readonly number[]): void {
+  for (const [kind, count] of counts.entries()) to[kind]! += count;
+}
+
+/** Counts rows with both coordinates, in columns that contain only numbers. */
+class CoordinateScan implements GeometryScan {
+  private readonly counts = new Array<number>(8).fill(0);
+  private hasZ = false;
+
+  constructor(
+    private readonly x: number,
+    private readonly y: number,
+    private readonly z: number | null,
+    /** Whether all filled cells of a column are finite numbers; called at the end. */
+    private readonly isNumeric: (column: number) => boolean,
+  ) {}
+
+  look(_: Uint8Array, scanner: RecordScanner): void {
+    const isPoint = isFilled(scanner, this.x) && isFilled(scanner, this.y);
+    this.counts[isPoint ? Kind.Point : Kind.none]!++;
+    if (isPoint && !this.hasZ && this.z !== null) this.hasZ = isFilled(scanner, this.z);
+  }
+
+  get state(): GeometryScanState {
+    return { counts: this.counts, dimensions: this.hasZ ? DimensionFlag.z : 0, isUnknown: false };
+  }
+
+  add({ counts, dimensions }: GeometryScanState): void {
+    addCounts(this.counts, counts);
+    this.hasZ ||= dimensions === DimensionFlag.z;
+  }
+
+  facts(): GeometrySummary | null {
+    const columns = [this.x, this.y, ...(this.z === null ? [] : [this.z])];
+    if (!columns.every(this.isNumeric)) return null;
+    return { counts: this.counts, hasZ: this.hasZ, hasM: false };
+  }
+}
+
+class NoGeometryScan implements GeometryScan {
+  private rows = 0;
+
+  look(): void {
+    this.rows++;
+  }
+
+  get state(): GeometryScanState {
+    return { counts: [this.rows], dimensions: 0, isUnknown: false };
+  }
+
+  add({ counts }: GeometryScanState): void {
+    this.rows += counts[0]!;
+  }
+
+  facts(): GeometrySummary {
+    return { counts: [this.rows, 0, 0, 0, 0, 0, 0, 0], hasZ: false, hasM: false };
+  }
+}
+
+/** Types that their first word identifies; curves and collections contain further words. */
+const kindsByWord: Readonly<Record<string, number>> = {
+  POINT: Kind.Point,
+  LINESTRING: Kind.LineString,
+  POLYGON: Kind.Polygon,
+  MULTIPOINT: Kind.MultiPoint,
+  MULTILINESTRING: Kind.MultiLineString,
+  MULTIPOLYGON: Kind.MultiPolygon,
+};
+
+/** The type, its dimensions, and the text before the first number. */
+const wktStart =
+  /^\s*(?:SRID\s*=\s*-?\d+\s*;\s*)?(POINT|LINESTRING|POLYGON|MULTIPOINT|MULTILINESTRING|MULTIPOLYGON)\s*(ZM|Z|M)?\s*(EMPTY\s*$|[(\s]+(?=[-+.\d]))/i;
+
+/** Bytes of a cell that identify its type. */
+const maxPrefixBytes = 160;
+
+const isNumberEnd = (byte: number) => byte === 44 || byte === 41;
+const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
+
+/**
+ * Scans the beginning of each WKT. A cell with the same beginning as the previous cell has the same type, which skips
+ * the parsing of its words. Layers of mixed types or mixed dimensions are left to the parser: a damaged cell must not
+ * add a layer or a dimension that no other cell has.
+ */
+class WktScan implements GeometryScan {
+  private readonly counts = new Array<number>(8).fill(0);
+  /** The beginning of the last cell up to its first number, and the type it stands for. */
+  private readonly prefix = new Uint8Array(maxPrefixBytes);
+  private prefixBytes = 0;
+  private kind: number = Kind.none;
+  private tag = "";
+  /** Dimensions found, as bits. */
+  private dimensions = 0;
+  private isUnknown = false;
+
+  constructor(private readonly column: number) {}
+
+  look(bytes: Uint8Array, scanner: RecordScanner): void {
+    const { column } = this;
+    if (this.isUnknown) return;
+    if (!isFilled(scanner, column)) {
+      this.counts[Kind.none]!++;
+      return;
+    }
+    const from = scanner.starts[column]!;
+    const to = scanner.ends[column]!;
+    if (scanner.marks[column]! > CellMark.quoted || !this.isKnown(bytes, from, to)) this.isUnknown = true;
+  }
+
+  private isKnown(bytes: Uint8Array, from: number, to: number): boolean {
+    const { prefix, prefixBytes } = this;
+    let same = 0;
+    while (same < prefixBytes && prefix[same] === bytes[from + same]) same++;
+    if (same === 0 || same < prefixBytes || from + same >= to || !isNumberStart(bytes[from + same]!)) {
+      return this.lookAtWords(bytes, from, to);
+    }
+    return this.count(bytes, from + same, to);
+  }
+
+  private lookAtWords(bytes: Uint8Array, from: number, to: number): boolean {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, maxPrefixBytes)).toString(
+      "latin1",
+    );
+    const found = wktStart.exec(text);
+    if (!found) {
+      const word = text.trim().toLowerCase();
+      if (word !== "" && !missingWords.has(word)) return false;
+      this.counts[Kind.none]!++;
+      return to - from <= maxPrefixBytes;
+    }
+    const [all, type, tag = "", rest] = found;
+    this.kind = kindsByWord[type!.toUpperCase()]!;
+    this.tag = tag.toUpperCase();
+    if (/^E/i.test(rest!)) {
+      this.counts[this.kind]!++;
+      this.prefixBytes = 0;
+      return to - from <= maxPrefixBytes;
+    }
+    this.prefixBytes = all.length;
+    this.prefix.set(bytes.subarray(from, from + all.length));
+    return this.count(bytes, from + all.length, to);
+  }
+
+  /** Counts the geometry by the number of coordinates of its first position, which begins at `from`. */
+  private count(bytes: Uint8Array, from: number, to: number): boolean {
+    let numbers = 0;
+    let i = from;
+    for (;;) {
+      const first = i;
+      while (i < to && !isNumberEnd(bytes[i]!) && !isSpace(bytes[i]!)) i++;
+      // A height of NaN counts as missing.
+      if (i === to || (first < i && !isNumberStart(bytes[first]!))) return false;
+      if (first < i) numbers++;
+      if (isNumberEnd(bytes[i]!)) break;
+      i++;
+    }
+    const { tag } = this;
+    const z = tag.includes("Z") || (numbers > 2 && tag !== "M");
+    const m = tag.includes("M") || numbers > 3;
+    this.dimensions |= z && m ? DimensionFlag.zm : m ? DimensionFlag.m : z ? DimensionFlag.z : DimensionFlag.none;
+    this.counts[this.kind]!++;
+    return true;
+  }
+
+  get state(): GeometryScanState {
+    const { counts, dimensions, isUnknown } = this;
+    return { counts, dimensions, isUnknown };
+  }
+
+  add({ counts, dimensions, isUnknown }: GeometryScanState): void {
+    addCounts(this.counts, counts);
+    this.dimensions |= dimensions;
+    this.isUnknown ||= isUnknown;
+  }
+
+  facts(): GeometrySummary | null {
+    const { dimensions, counts } = this;
+    if (this.isUnknown || !isSingleGeometryFamily(counts) || (dimensions & (dimensions - 1)) !== 0) return null;
+    const has = (some: number) => (dimensions & some) !== 0;
+    return { counts, hasZ: has(DimensionFlag.z | DimensionFlag.zm), hasM: has(DimensionFlag.m | DimensionFlag.zm) };
+  }
+}
+
+const isNumberStart = (byte: number) => (byte >= 48 && byte <= 57) || byte === 45 || byte === 43 || byte === 46;
+
+/** The scan for a plan; null if only parsing can summarize its geometries. */
+export function createGeometryScan(plan: GeometryPlan, isNumeric: (column: number) => boolean): GeometryScan | null {
+  if (plan.kind === "none") return new NoGeometryScan();
+  if (plan.kind === "xy") return new CoordinateScan(plan.x, plan.y, plan.z, isNumeric);
+  return plan.kind === "text" ? new WktScan(plan.column) : null;
+}
+
+export const toKindSummaries = ({ counts, hasZ, hasM }: GeometrySummary): KindSummary[] =>
+  counts.map((count, kind) => ({
+    ...emptyKindSummary(),
+    count,
+    hasZ: kind !== Kind.none && count > 0 && hasZ,
+    hasM: kind !== Kind.none && count > 0 && hasM,
+  }));

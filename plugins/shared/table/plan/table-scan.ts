@@ -1,0 +1,388 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { createError } from "../../../../src/errors.js";
+import { CellSizes, type CellSizesState } from "../columns/cell-sizes.js";
+import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import {
+  type ColumnFormat,
+  classifyNotation,
+  type FormatRules,
+  groupedByPoints,
+  hasThreeDecimals,
+  inferColumnFormat,
+  NotationFlag,
+  textColumnFormat,
+} from "../columns/column-format.js";
+import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
+import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
+import {
+  type BlockEnd,
+  type BlockVisitor,
+  forEachRecord,
+  type ScanRange,
+  splitRecordBlocks,
+} from "../records/record-blocks.js";
+import { CellMark, RecordScanner } from "../records/record-scanner.js";
+import { pointByte } from "../records/signs.js";
+import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";
+import type { Dialect, TableSplit } from "./plan.js";
+
+/** Cells whose canonical text may be longer than their own. */
+const resizedFlags = CellTypeFlag.datetime | NotationFlag.otherTemporal;
+
+/** Thrown inside a scan if the file is not in the assumed encoding. */
+export class WrongEncoding extends Error {}
+
+/** Statistics of the rows of a part of a file, as plain data. */
+export interface TableScanState {
+  readonly sorts: Uint32Array;
+  readonly unquoted: Uint8Array;
+  readonly sizes: CellSizesState;
+  readonly rows: number;
+  readonly lines: number;
+  readonly plainNames: boolean;
+  readonly isUtf8: boolean;
+  readonly geometry: GeometryScanState | null;
+  readonly strays: StrayQuotes;
+  readonly outliers: TextOutliersState;
+}
+
+/** Records with a quote inside a cell that is neither doubled nor at its end. */
+export interface StrayQuotes {
+  count: number;
+  /** The line of the first one among the scanned records, from 1. */
+  line: number;
+}
+
+/** Collects statistics of all rows. */
+export class TableScan {
+  /** The flags found in each column, as bits. */
+  readonly sorts: Uint32Array;
+  /** Whether a column has an unquoted value. */
+  private readonly unquoted: Uint8Array;
+  /** Columns whose type is not final. */
+  private active: number[];
+  /** Text columns, for which only the sizes are measured. */
+  private settled: number[] = [];
+  readonly sizes: CellSizes;
+  private readonly outliers: TextOutliers;
+  /** Rows, without those that have too many cells. */
+  rows = 0;
+  /** Lines read after those before the first record. */
+  private lines = 0;
+  headerPassed: boolean;
+  /** Whether the requested number of rows was reached. */
+  hasStopped = false;
+  /** Whether names are quoted only if they need it. */
+  private plainNames = false;
+  /** Whether text beyond ASCII was found to be UTF-8. */
+  private isUtf8 = false;
+  /** Whether there are bytes that are not UTF-8; the reader replaces them with longer text. */
+  isDamaged = false;
+  /** The geometry scan, if there is one. */
+  geometry: GeometryScan | null = null;
+  readonly strays: StrayQuotes = { count: 0, line: 0 };
+  private readonly forms = new Map<number, ColumnFormat>();
+  /** Whether a column other than text has unquoted values; null until computed. */
+  private plainNumbers: boolean | null = null;
+  /** Null until computed. */
+  private decimalCommas: boolean | null = null;
+
+  constructor(
+    private readonly source: string,
+    private readonly dialect: Dialect,
+    private readonly columns: number,
+    private readonly skipErrors: boolean,
+    /** Number of rows to scan; Infinity for all. */
+    private readonly rowsWanted: number,
+  ) {
+    this.sorts = new Uint32Array(columns);
+    this.unquoted = new Uint8Array(columns);
+    this.sizes = new CellSizes(columns);
+    this.outliers = new TextOutliers(columns);
+    this.active = [...new Array(columns).keys()];
+    this.headerPassed = !dialect.header;
+  }
+
+  get state(): TableScanState {
+    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
+    const found = { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
+    return { ...found, outliers: this.outliers.state, geometry: geometry?.state ?? null };
+  }
+
+  /** Merges the state of another scan of the records that follow. */
+  add(next: TableScanState): void {
+    for (let c = 0; c < this.columns; c++) {
+      this.sorts[c]! |= next.sorts[c]!;
+      this.unquoted[c]! |= next.unquoted[c]!;
+    }
+    this.sizes.add(next.sizes);
+    this.rows += next.rows;
+    if (next.strays.count > 0) this.stray(next.strays.count, next.strays.line);
+    this.outliers.add(next.outliers, this.lines);
+    this.lines += next.lines;
+    this.headerPassed = true;
+    this.plainNames ||= next.plainNames;
+    this.isUtf8 ||= next.isUtf8;
+    if (next.geometry) this.geometry?.add(next.geometry);
+    this.settle();
+  }
+
+  /** Excludes a column from type inference, because its type is known. */
+  ignore(column: number, sized: boolean): void {
+    this.active = this.active.filter((c) => c !== column);
+    if (sized) this.settled.push(column);
+  }
+
+  /**
+   * Scans a range that begins with a record; returns its splits and the end of its last whole record.
+   * @throws input-corrupt, WrongEncoding
+   */
+  async run(
+    blocks: TextBlockReader,
+    range: ScanRange,
+    verify: boolean,
+  ): Promise<{ splits: TableSplit[]; end: number }> {
+    const splits: TableSplit[] = [];
+    this.outliers.beginPart();
+    const scanner = new RecordScanner(this.dialect.delimiter);
+    for await (const split of splitRecordBlocks(blocks, this.source, range, this.visitor(scanner, verify))) {
+      splits.push(split);
+      if (this.hasStopped) break;
+    }
+    return { splits, end: splits.at(-1)?.to ?? range.from };
+  }
+
+  /** Scans block after block; with `verify`, text that is not UTF-8 throws WrongEncoding. */
+  visitor(scanner: RecordScanner, verify: boolean): BlockVisitor {
+    return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
+      const unterminated = (from: number, line: number) => {
+        if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
+      };
+      const record = (_from: number, line: number) => this.record(block.bytes, scanner, line);
+      const passed = forEachRecord(block.bytes, blockEnd, scanner, record, unterminated);
+      this.lines += passed.lines;
+      this.verify(block, position, passed.end, verify);
+      return passed.end;
+    };
+  }
+
+  /** @param line in the block, from 1 */
+  private unclosedQuote(block: TextBlock, position: number, from: number, line: number): Error {
+    return createError("input-corrupt", {
+      source: this.source,
+      place: { line: this.dialect.lines + this.lines + line, ...(block.direct ? { byte: position + from } : {}) },
+      reason: "a quote is opened here and never closed; correct it, or read past it with --skip-errors",
+    });
+  }
+
+  private verify(block: TextBlock, position: number, end: number, verify: boolean): void {
+    const whole = end === block.bytes.length ? block.bytes : block.bytes.subarray(0, end);
+    if (block.isTrusted) return;
+    if (block.direct) this.verifyUtf8(whole, verify);
+    const nul = this.skipErrors ? -1 : whole.indexOf(0);
+    if (nul < 0) return;
+    throw createError("input-corrupt", {
+      source: this.source,
+      place: block.direct ? { byte: position + nul } : {},
+      reason: "a NUL byte: this is not text, or not in the encoding assumed (option encoding)",
+    });
+  }
+
+  /** In a file that is otherwise UTF-8, invalid bytes are damage rather than another encoding. */
+  private verifyUtf8(bytes: Buffer, guessed: boolean): void {
+    if (isAscii(bytes)) return;
+    if (isUtf8(bytes)) this.isUtf8 = true;
+    else if (guessed && !this.isUtf8 && looksSingleByte(bytes)) throw new WrongEncoding();
+    else this.isDamaged = true;
+  }
+
+  private stray(count: number, line: number): void {
+    if (this.strays.count === 0) this.strays.line = this.lines + line;
+    this.strays.count += count;
+  }
+
+  /** @param line in the block, from 1 */
+  private record(bytes: Uint8Array, scanner: RecordScanner, line: number): void {
+    const { starts, ends, marks } = scanner;
+    if (!this.headerPassed) {
+      if (scanner.hasStray) this.stray(1, line);
+      this.headerPassed = true;
+      this.plainNames = hasOnlyNeededQuotes(bytes, scanner);
+      return;
+    }
+    if (this.hasStopped) return;
+    if (scanner.cells > this.columns && hasExtraCells(bytes, scanner, this.columns)) return;
+    if (scanner.hasStray) this.stray(1, line);
+    this.rows++;
+    if (this.rows >= this.rowsWanted) this.hasStopped = true;
+    this.geometry?.look(bytes, scanner);
+    const { active, settled, sorts, unquoted, sizes, outliers } = this;
+    const { values } = outliers;
+    const { texts, typed } = sizes;
+    const { decimal, hasTypedCells } = this.dialect;
+    // Cells with other marks are text.
+    const maxMark = hasTypedCells ? CellMark.plain : CellMark.quoted;
+    let found = false;
+    for (let k = 0; k < active.length; k++) {
+      const c = active[k]!;
+      if (c >= scanner.cells) break;
+      const from = starts[c]!;
+      const to = ends[c]!;
+      const mark = marks[c]!;
+      if (from === to) {
+        if (mark !== CellMark.plain) sizes.addEmpty(c);
+        continue;
+      }
+      let sort = mark > maxMark ? CellTypeFlag.text : classifyCell(bytes, from, to, decimal);
+      if (sort === CellTypeFlag.text) sort = mark > maxMark ? sort : classifyNotation(bytes, from, to, decimal);
+      else if (sort === CellTypeFlag.double && bytes[to - 4] === decimal && hasThreeDecimals(bytes, from, to, decimal))
+        sort = NotationFlag.three;
+      if (mark === CellMark.plain && sort !== CellTypeFlag.blank) unquoted[c] = 1;
+      sorts[c]! |= sort;
+      if (sort !== CellTypeFlag.blank) values[c]!++;
+      if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
+      if (sort === CellTypeFlag.text) {
+        outliers.addText(c, bytes, from, to, this.lines + line);
+        if (outliers.isClosed(c)) found = true;
+      } else if (to - from > typed[c]! || (sort & resizedFlags) !== 0 || sort === CellTypeFlag.blank)
+        sizes.addTyped(c, sort, bytes, from, to);
+    }
+    for (let k = 0; k < settled.length; k++) {
+      const c = settled[k]!;
+      if (c >= scanner.cells) continue;
+      const size = ends[c]! - starts[c]!;
+      if (size > texts[c]!) sizes.addText(c, bytes, starts[c]!, ends[c]!, marks[c]!);
+      else if (size === 0 && marks[c] !== CellMark.plain) sizes.addEmpty(c);
+    }
+    if (found) this.settle();
+  }
+
+  /** Moves columns that are now known to be text to those of which only the sizes are measured. */
+  private settle(): void {
+    const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0 && this.outliers.isClosed(c);
+    this.settled.push(...this.active.filter(isText));
+    this.active = this.active.filter((c) => !isText(c));
+  }
+
+  /**
+   * The type of a column. Quotes distinguish text from numbers if the file uses them for that: all values of the column
+   * are quoted, while names or another column's numbers are not. R, Python's QUOTE_NONNUMERIC and this plugin's writer
+   * do that.
+   */
+  formOf(column: number): ColumnFormat {
+    const { delimiter, decimal, rules, hasTypedCells } = this.dialect;
+    const sorts = this.sorts[column]!;
+    const grouped = this.hasOnlyDecimalCommas ? groupedByPoints(sorts, rules) : null;
+    const form = grouped ?? this.plainFormOf(sorts, rules);
+    if (hasTypedCells) return form;
+    // Numbers that contain the delimiter must be quoted, so their quotes carry no information.
+    const isQuotedByNeed =
+      delimiter === (form.numbers?.decimal ?? decimal) || containsDelimiter(form.numbers, delimiter);
+    if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
+    if (form.type === "text" && form.doubt === null) return form;
+    return this.quotesText ? textColumnFormat : form;
+  }
+
+  /** A column that is text only because of a few cells; null for other columns. */
+  outlierOf(column: number, name: string): OutlierColumn | null {
+    const found = this.outliers.of(column);
+    const isQuoted = !this.dialect.hasTypedCells && this.unquoted[column] === 0 && this.quotesText;
+    if (!found || isQuoted) return null;
+    const sorts = this.sorts[column]! & ~CellTypeFlag.text;
+    const { decimal, lines, rules } = this.dialect;
+    const { type, numbers } = this.plainFormOf(sorts, rules);
+    if (type === "text") return null;
+    const isCastable =
+      numbers === null && (sorts & NotationFlag.otherTemporal) === 0 && (type !== "double" || decimal === pointByte);
+    const first = { ...found.first, line: lines + found.first.line };
+    return { ...found, name, type, isCastable, first };
+  }
+
+  /** By the flags alone; cached for columns with the same flags. */
+  private plainFormOf(sorts: number, rules: FormatRules): ColumnFormat {
+    let form = this.forms.get(sorts);
+    if (!form) {
+      form = inferColumnFormat(sorts, rules);
+      this.forms.set(sorts, form);
+    }
+    return form;
+  }
+
+  /** Whether names or numbers are unquoted, so that quotes mark text. */
+  private get quotesText(): boolean {
+    this.plainNumbers ??= this.sorts.some(
+      (sorts, c) => this.unquoted[c] === 1 && inferColumnFormat(sorts, this.dialect.rules).type !== "text",
+    );
+    return this.plainNames || this.plainNumbers;
+  }
+
+  /** Whether numbers of the file have decimal commas, none has a decimal point, and no option says otherwise. */
+  private get hasOnlyDecimalCommas(): boolean {
+    const { decimal, rules } = this.dialect;
+    if (rules.isDecimalGiven || rules.thousands !== undefined) return false;
+    this.decimalCommas ??= this.findDecimalCommas(decimal);
+    return this.decimalCommas;
+  }
+
+  private findDecimalCommas(decimal: number): boolean {
+    const numeric = this.sorts.filter((sorts) => (sorts & CellTypeFlag.text) === 0);
+    const hasFlag = (flag: number) => numeric.some((sorts) => (sorts & flag) !== 0);
+    const [comma, point] =
+      decimal === pointByte
+        ? [NotationFlag.otherDecimal, CellTypeFlag.double]
+        : [CellTypeFlag.double, NotationFlag.otherDecimal];
+    return hasFlag(comma) && !hasFlag(point);
+  }
+
+  /** Whether any number of the file shows the decimal sign unambiguously. */
+  get hasSureDecimals(): boolean {
+    return this.sorts.some((sorts) => (sorts & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
+  }
+
+  /** Whether every value of the column is a finite number or missing. */
+  isNumeric(column: number): boolean {
+    const plain =
+      CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide | CellTypeFlag.double | NotationFlag.three;
+    return (this.sorts[column]! & ~plain) === 0;
+  }
+}
+
+/** Whether a cell of the record is unquoted, or all quoted cells need their quotes. */
+function hasOnlyNeededQuotes(bytes: Uint8Array, scanner: RecordScanner): boolean {
+  let needless = 0;
+  for (let c = 0; c < scanner.cells; c++) {
+    if (scanner.marks[c] === CellMark.plain) return true;
+    const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+    if (
+      !/[",;|\t\r\n]/.test(text) &&
+      text === text.trim() &&
+      classifyCell(bytes, from, to, pointByte) === CellTypeFlag.text
+    )
+      needless++;
+  }
+  return needless === 0;
+}
+
+/** Whether numbers in this format have the delimiter between their groups. */
+const containsDelimiter = (form: ColumnFormat["numbers"], delimiter: number): boolean =>
+  form?.group === "space" ? delimiter === 32 : form?.group?.charCodeAt(0) === delimiter;
+
+/** Whether a cell contains only blanks of any kind, including no-break spaces. */
+const isBlankText = (bytes: Uint8Array, from: number, to: number): boolean =>
+  to - from <= 64 &&
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
+    .toString("utf8")
+    .trim() === "";
+
+/** Whether the record has more cells than there are columns, and any of the extra cells is filled. */
+export function hasExtraCells(bytes: Uint8Array, scanner: RecordScanner, columns: number): boolean {
+  for (let c = columns; c < scanner.cells; c++) {
+    for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) {
+      if (bytes[i]! <= 32) continue;
+      if (!isBlankText(bytes, scanner.starts[c]!, scanner.ends[c]!)) return true;
+      break;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,31 @@
+/** Numbers of cells in the notation of the survey of tables. */
+
+/** Larger numbers without an exponent would be taken for integers. */
+const maxPlain = 2 ** 53;
+
+/** Whether the bytes are a decimal number without exponent, leading zeros and white space. */
+function isPlainNumber(bytes: Uint8Array, from: number, to: number): boolean {
+  let i = from;
+  if (bytes[i] === 45) i++;
+  const start = i;
+  while (i < to && bytes[i]! >= 48 && bytes[i]! <= 57) i++;
+  const digits = i - start;
+  if (digits === 0 || digits > 18 || (bytes[start] === 48 && digits > 1)) return false;
+  if (i === to) return true;
+  if (bytes[i] !== 46 || i - from > 15) return false;
+  const point = ++i;
+  while (i < to && bytes[i]! >= 48 && bytes[i]! <= 57) i++;
+  return i === to && i > point;
+}
+
+/** The text of a number; null if it is none. The bytes themselves are the text if `isPlainNumber` (undefined). */
+export function numberText(bytes: Buffer, from: number, to: number): string | null | undefined {
+  if (isPlainNumber(bytes, from, to)) return undefined;
+  const text = bytes.toString("latin1", from, to).trim();
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? formatNumber(value) : null;
+}
+
+export const formatNumber = (value: number): string =>
+  Math.abs(value) >= maxPlain ? value.toExponential() : String(value);

@@ -1,0 +1,249 @@
+/** Workbooks as Excel and others write them; expected values from ECMA-376 and from what Excel shows. */
+import { describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../../support/read-layers.js";
+import { inlineRow, readWorkbook, rowsOf, typesOf, writeZip, xlsxParts } from "./support.js";
+
+const scratch = new TemporaryFolder();
+const build = (name: string, parts: Parameters<typeof xlsxParts>[0]) =>
+  writeZip(scratch.path(`${name}.xlsx`), xlsxParts(parts));
+
+/** Cell formats: 1 date, 2 time, 3 datetime, 4 `[h]:mm`, 5 a format of its own with a quoted y, 6 a date of its own. */
+const styles =
+  '<numFmts count="2"><numFmt numFmtId="164" formatCode="0.00&quot; day&quot;"/><numFmt numFmtId="165" formatCode="[$-407]d\\.\\ mmmm\\ yyyy;@"/></numFmts>' +
+  '<cellStyleXfs count="1"><xf numFmtId="14"/></cellStyleXfs>' +
+  '<cellXfs count="7"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="21"/><xf numFmtId="22"/><xf numFmtId="46"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs>';
+const cell = (value: number | string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
+const row = (...cells: string[]) => `<row>${cells.join("")}</row>`;
+
+describe("types of cells", () => {
+  test("numbers, booleans, shared, rich and inline text, with and without references", async () => {
+    const path = await build("types", {
+      sheets: {
+        Data:
+          '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c><c r="D1" t="s"><v>3</v></c></row>' +
+          '<row r="2"><c r="A2"><v>1</v></c><c r="B2"><v>1.5E-3</v></c><c r="C2" t="b"><v>1</v></c><c r="D2" t="s"><v>4</v></c></row>' +
+          '<row r="4"><c r="A4"><v>-7</v></c><c r="C4" t="b"><v>0</v></c><c r="D4" t="str"><f>A1</f><v>007</v></c></row></sheetData>',
+      },
+      strings:
+        "<si><t>whole</t></si><si><t>decimal</t></si><si><t>truth</t></si><si><t>text</t></si>" +
+        '<si><r><rPr><b/></rPr><t>rich</t></r><r><t xml:space="preserve"> text_x000D__x005F_x000D_ &amp;</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></si>',
+    });
+    const book = await readWorkbook(path);
+    expect(typesOf(book)).toEqual({ whole: "int32", decimal: "double", truth: "boolean", text: "text" });
+    expect(rowsOf(book)).toEqual([
+      { whole: 1, decimal: 0.0015, truth: true, text: "rich text\r_x000D_ &" },
+      { whole: -7, decimal: null, truth: false, text: "007" },
+    ]);
+    expect(book.omitted).toMatchObject([{ code: "rows-blank", count: 1 }]);
+  });
+
+  test("text that looks like a number stays text, unless it is to be inferred", async () => {
+    const path = await build("texts", {
+      sheets: { a: `<sheetData>${inlineRow("id", "day")}${inlineRow("12", "2020-01-02")}</sheetData>` },
+    });
+    expect(typesOf(await readWorkbook(path))).toEqual({ id: "text", day: "text" });
+    const inferred = await readWorkbook(path, { text: "infer" });
+    expect(typesOf(inferred)).toEqual({ id: "int32", day: "date" });
+    expect(rowsOf(inferred)).toEqual([{ id: 12, day: "2020-01-02" }]);
+  });
+
+  test("text with line ends, quotes, commas and NUL is whole", async () => {
+    const path = await build("lines", {
+      sheets: {
+        a: `<sheetData>${inlineRow("a", "b")}${inlineRow('1,"2"\n3', "_x0000_x")}${inlineRow("\u00e4", "")}</sheetData>`,
+      },
+    });
+    expect(rowsOf(await readWorkbook(path))).toEqual([
+      { a: '1,"2"\n3', b: "\0x" },
+      { a: "\u00e4", b: "" },
+    ]);
+  });
+
+  test("an error is null and a loss; a formula without a result, too", async () => {
+    const path = await build("errors", {
+      sheets: {
+        a: `<sheetData>${inlineRow("n", "f")}${row(cell(1), "<c><f>A2*2</f></c>")}${row('<c t="e"><v>#DIV/0!</v></c>', "<c><f>A2*2</f><v>2</v></c>")}</sheetData>`,
+      },
+    });
+    const book = await readWorkbook(path);
+    expect(rowsOf(book)).toEqual([
+      { n: 1, f: null },
+      { n: null, f: 2 },
+    ]);
+    expect(book.recording.losses).toMatchObject([
+      { code: "formula-uncalculated", field: "f" },
+      { code: "cell-error", field: "n", example: "#DIV/0!" },
+    ]);
+  });
+
+  test("integers beyond 2^53 and numbers with 17 digits are not rounded", async () => {
+    const path = await build("digits", {
+      sheets: {
+        a: `<sheetData>${inlineRow("i", "d", "e")}${row(cell("9007199254740993"), cell("0.30000000000000004"), cell("1E+20"))}</sheetData>`,
+      },
+    });
+    expect(rowsOf(await readWorkbook(path))).toEqual([{ i: "9007199254740993", d: 0.30000000000000004, e: 1e20 }]);
+  });
+});
+
+describe("dates", () => {
+  const header = inlineRow("date", "time", "moment", "span", "days", "long");
+  // 43831 is 2020-01-01; 0.4375 is 10:30; 1.5 is 36 hours.
+  const cells = [cell(43831, 1), cell(0.4375, 2), cell(43831.4375, 3), cell(1.5, 4), cell(3, 5), cell(43861, 6)];
+
+  test("by their number formats", async () => {
+    const book = await readWorkbook(
+      await build("dates", { sheets: { a: `<sheetData>${header}${row(...cells)}</sheetData>` }, styles }),
+    );
+    expect(typesOf(book)).toEqual({
+      date: "date",
+      time: "time",
+      moment: "datetime",
+      span: "text",
+      days: "int32",
+      long: "date",
+    });
+    expect(rowsOf(book)).toEqual([
+      {
+        date: "2020-01-01",
+        time: "10:30:00",
+        moment: "2020-01-01T10:30:00",
+        span: "PT36H",
+        days: 3,
+        long: "2020-01-31",
+      },
+    ]);
+  });
+
+  test("counted from 1904", async () => {
+    // 1904-01-01 is day 0; 42369 is 2020-01-01.
+    const sheets = { a: `<sheetData>${inlineRow("date")}${row(cell(0, 1))}${row(cell(42369, 1))}</sheetData>` };
+    const path = await build("mac", { sheets, styles, workbook: '<workbookPr date1904="1"/>' });
+    expect(rowsOf(await readWorkbook(path))).toEqual([{ date: "1904-01-01" }, { date: "2020-01-01" }]);
+  });
+
+  test("of the leap year that was none", async () => {
+    // Excel shows 1 as 1900-01-01, 59 as 1900-02-28, 60 as 1900-02-29 and 61 as 1900-03-01.
+    const rows = [1, 59, 60, 61].map((day) => row(cell(day, 1))).join("");
+    const book = await readWorkbook(
+      await build("leap", { sheets: { a: `<sheetData>${inlineRow("date")}${rows}</sheetData>` }, styles }),
+    );
+    expect(rowsOf(book).map((each) => each!.date)).toEqual(["1900-01-01", "1900-02-28", null, "1900-03-01"]);
+    expect(book.recording.losses).toMatchObject([{ code: "cell-error", field: "date" }]);
+  });
+
+  test("a date in a column of datetimes is midnight", async () => {
+    const rows = row(cell(43831, 1)) + row(cell(43831.25, 3));
+    const book = await readWorkbook(
+      await build("mixed", { sheets: { a: `<sheetData>${inlineRow("at")}${rows}</sheetData>` }, styles }),
+    );
+    expect(typesOf(book)).toEqual({ at: "datetime" });
+    expect(rowsOf(book)).toEqual([{ at: "2020-01-01T00:00:00" }, { at: "2020-01-01T06:00:00" }]);
+  });
+
+  test("as ISO 8601 in strict files", async () => {
+    const sheets = {
+      a: `<sheetData>${inlineRow("at")}<row><c t="d" s="3"><v>2020-01-02T03:04:05.500</v></c></row></sheetData>`,
+    };
+    const book = await readWorkbook(await build("strict", { sheets, styles, isStrict: true }));
+    expect(rowsOf(book)).toEqual([{ at: "2020-01-02T03:04:05.5" }]);
+  });
+});
+
+describe("sheets", () => {
+  test("empty ones are no layers, hidden ones are read and reported, merged cells too", async () => {
+    const data = `<sheetData>${inlineRow("a", "b")}${inlineRow("x", "y")}</sheetData>`;
+    const path = await build("sheets", {
+      sheets: {
+        One: `${data}<mergeCells><mergeCell ref="A2:A3"/></mergeCells><hyperlinks><hyperlink ref="A2" r:id="x"/></hyperlinks>`,
+        Empty: "<sheetData/>",
+        Two: data,
+      },
+      states: { Two: ' state="hidden"' },
+    });
+    const book = await readWorkbook(path);
+    expect(book.sheets.map(({ name }) => name)).toEqual(["One", "Two"]);
+    expect(book.omitted.map(({ code, layer }) => [code, layer])).toEqual([
+      ["cells-merged", "One"],
+      ["sheet-content-left-out", "One"],
+      ["sheet-empty", "Empty"],
+      ["sheet-hidden", "Two"],
+    ]);
+    const shown = await readWorkbook(path, { hidden: "no" });
+    expect(shown.sheets.map(({ name }) => name)).toEqual(["One"]);
+  });
+
+  test("titles above the header, an empty first column, and cells beyond the header", async () => {
+    const line = (r: number, ...cells: readonly [string, string | number][]) =>
+      `<row r="${r}">${cells.map(([at, value]) => (typeof value === "number" ? `<c r="${at}${r}"><v>${value}</v></c>` : `<c r="${at}${r}" t="inlineStr"><is><t>${value}</t></is></c>`)).join("")}</row>`;
+    const sheet = `<sheetData>${line(1, ["B", "Wells of the town"])}${line(3, ["B", "name"], ["C", "lon"], ["D", "lat"])}${line(4, ["B", "a"], ["C", 8.5], ["D", 47.25])}${line(5, ["B", "b"], ["C", 8.75], ["D", 47.5], ["F", "dry"])}</sheetData>`;
+    const { sheets } = await readWorkbook(await build("title", { sheets: { Wells: sheet } }));
+    expect(sheets[0]!.features).toEqual([
+      {
+        type: "Feature",
+        geometry: { type: "Point", coordinates: [8.5, 47.25] },
+        properties: { name: "a", field_6: null },
+      },
+      {
+        type: "Feature",
+        geometry: { type: "Point", coordinates: [8.75, 47.5] },
+        properties: { name: "b", field_6: "dry" },
+      },
+    ]);
+  });
+
+  test("coordinates in text: degrees with letters, and WKT", async () => {
+    const degrees = `<sheetData>${inlineRow("lon", "lat")}${inlineRow("8°30'0\" E", "47°15'0\" N")}</sheetData>`;
+    const wkt = `<sheetData>${inlineRow("id", "wkt")}${inlineRow("a", "LINESTRING (0 0,1 2)")}</sheetData>`;
+    const { sheets } = await readWorkbook(await build("degrees", { sheets: { degrees, wkt } }));
+    expect(sheets.map(({ features }) => features[0]!.geometry)).toEqual([
+      { type: "Point", coordinates: [8.5, 47.25] },
+      {
+        type: "LineString",
+        coordinates: [
+          [0, 0],
+          [1, 2],
+        ],
+      },
+    ]);
+  });
+});
+
+describe("damage", () => {
+  const refused = async (name: string, parts: Parameters<typeof xlsxParts>[0]) =>
+    readWorkbook(await build(name, parts));
+
+  test.each([
+    ["a shared string that is not there", '<c t="s"><v>5</v></c>', /refers to the shared string 5, and there are 0/],
+    ["cells in no order", '<c r="B1"><v>1</v></c><c r="A1"><v>1</v></c>', /cells of row 1 are not in order/],
+    ["a column beyond the last", '<c r="XFE1"><v>1</v></c>', /beyond the 16384 columns/],
+  ])("%s", async (name, cells, message) => {
+    await expect(refused(name, { sheets: { a: `<sheetData><row>${cells}</row></sheetData>` } })).rejects.toThrow(
+      message,
+    );
+  });
+
+  test("a row beyond the last", async () => {
+    const sheets = { a: '<sheetData><row r="1048577"><c><v>1</v></c></row></sheetData>' };
+    await expect(refused("rows", { sheets })).rejects.toThrow(/beyond the 1048576 rows/);
+  });
+
+  test("an encrypted workbook, a binary one, and a zip of something else", async () => {
+    const { writeFileSync } = await import("node:fs");
+    const encrypted = scratch.path("encrypted.xlsx");
+    writeFileSync(encrypted, Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(600)]));
+    await expect(readWorkbook(encrypted)).rejects.toThrow(/encrypted, or in the older format .xls/);
+    const binary = await writeZip(scratch.path("binary.xlsx"), { "xl/workbook.bin": "x" });
+    await expect(readWorkbook(binary)).rejects.toThrow(/binary workbook/);
+    const other = await writeZip(scratch.path("other.xlsx"), { "word/document.xml": "<a/>" });
+    await expect(readWorkbook(other)).rejects.toThrow(/no workbook in it/);
+  });
+
+  test("a string that is repeated to fill the disk", async () => {
+    const strings = `<si><t>name</t></si><si><t>${"x".repeat(1 << 20)}</t></si>`;
+    const rows = '<row><c t="s"><v>1</v></c></row>'.repeat(3000);
+    await expect(refused("bomb", { sheets: { a: `<sheetData>${rows}</sheetData>` }, strings })).rejects.toThrow(
+      /looks like an attack/,
+    );
+  });
+});
