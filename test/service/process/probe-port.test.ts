@@ -43,7 +43,9 @@ test("a probe port that is in use is an error that names it", async () => {
   const { port } = new URL(service.record.url);
   const { status, stderr } = geoferry(["serve", "--data", folder.data(), "--port", "0", "--probe-port", port]);
   expect(status).toBe(11);
-  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use by another program; stop that one, or choose another port with --probe-port`);
+  expect(stderr).toContain(
+    `port ${port} of 127.0.0.1 is in use by another program; stop that one, or choose another port with --probe-port`,
+  );
 });
 
 test("probes are answered while the limit of connections of the service is exhausted", async () => {
