@@ -46,10 +46,10 @@ export const serviceErrors = {
     (e) => `${e.store}: contains data of another program; choose another location with --data or --database`,
   ),
 
-  "address-in-use": defineError<{ host: string; port: number }>(
+  "address-in-use": defineError<{ host: string; port: number; option: string }>(
     "locked",
     (e) =>
-      `port ${e.port} of ${e.host} is in use by another program; stop that one, or choose another port with --port (0 for any that is free)`,
+      `port ${e.port} of ${e.host} is in use by another program; stop that one, or choose another port with ${e.option} (0 for any that is free)`,
   ),
   "address-unavailable": defineError<{ host: string; port: number; reason: string }>(
     "usage",

@@ -16,6 +16,7 @@ import {
   logThreadExit,
 } from "./monitoring/logging.js";
 import { Metrics } from "./monitoring/metrics.js";
+import { listenForProbes, type ProbeListener } from "./monitoring/probe-listener.js";
 import { traceRequests, traceStoreCalls } from "./monitoring/tracing.js";
 import { createSetupLink } from "./pages/account/setup.js";
 import {
@@ -43,6 +44,8 @@ export interface ServiceOptions {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** A second port, for probes and metrics only, in plain HTTP; 0 chooses a free port, null opens none. */
+  readonly probePort: number | null;
   readonly tls: TlsFiles | null;
   /** Origin seen by clients, if a proxy forwards requests. */
   readonly publicUrl: string | null;
@@ -62,6 +65,8 @@ export interface RunningService {
   readonly url: string;
   /** The link that creates the first account; null if an account exists. */
   readonly setupUrl: string | null;
+  /** The origin of the listener for probes; null if there is none. */
+  readonly probeUrl: string | null;
   /** Reloads the certificate from its files; does nothing without TLS. @throws certificate-invalid */
   reloadCertificate(): void;
   /** Finishes requests in progress within a time limit, then releases the port and the store. */
@@ -92,6 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const budgets = createBudgets(settings);
   metrics.watchBudgets(budgets);
   let ending = false;
+  let probes: ProbeListener | null = null;
   const app = buildApp({
     store,
     settings,
@@ -111,6 +117,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   closeConnectionsOnShutdown(app, () => ending);
   try {
     const listening = await listen(app, options);
+    if (options.probePort !== null) probes = await listenForProbes(app, host, options.probePort);
     const url = publicUrl ?? listening;
     const setupUrl = await createSetupUrl(store, url);
     const purgeSchedule = schedulePurge(store, options.auditDays, app.log);
@@ -118,17 +125,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     return {
       url,
       setupUrl,
+      probeUrl: probes?.url ?? null,
       reloadCertificate: () =>
         tls && (app.server as unknown as TlsServer).setSecureContext(readCertificate(tls, Date.now())),
       async close() {
         ending = true;
         await closeWithTimeout(app, settings.endSeconds);
+        await probes?.close();
         await purgeSchedule.stop();
         await store[Symbol.asyncDispose]();
         app.log.info("ended");
       },
     };
   } catch (error) {
+    await probes?.close();
     await app.close();
     await store[Symbol.asyncDispose]();
     throw error;

@@ -9,7 +9,7 @@
  * - slow-body: signed in, announce a body of 9 MB and send a byte a second;
  * - slow-reader: signed in, ask for a page of 14 MB and read 1 KiB a second.
  * A connection that the service closes is opened again. Told for each: milliseconds of probes, each on a connection of
- * its own, and of a client that changes a feature and reads a page, with the highest resident memory of the service.
+ * its own to the service's port and to the port for probes, and of a client that changes a feature and reads a page, with the highest resident memory of the service.
  * Needs as many open files as connections (`ulimit -n`), and Linux, whose every address 127.x.y.z is this machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -141,8 +141,9 @@ for (const kind of flags.kind) {
     const watching = setInterval(() => {
       held = Math.max(held, siege.held());
     }, 1000);
-    const [probes, signedIn] = await Promise.all([
+    const [probes, ownPort, signedIn] = await Promise.all([
       repeatedly(end, 200, () => ask(`${url}/healthz`)),
+      repeatedly(end, 200, () => ask(`${service.probes}/healthz`)),
       repeatedly(end, 200, async (n) => {
         const body = JSON.stringify({ remoteField: "ref", features: [{ properties: { ref: n % 200, n } }] });
         await ask(service.features(map), { method: "PATCH", headers: json, body, agent });
@@ -152,7 +153,8 @@ for (const kind of flags.kind) {
     clearInterval(watching);
     const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${service.child.pid}/status`, "utf8"))[1] / 1024;
     console.log(`${kind}: ${held} connections held at once, ${siege.opened()} opened in ${seconds} s`);
-    console.log(`  probes: ms ${summarize(probes)}`);
+    console.log(`  probes, port of the service: ms ${summarize(probes)}`);
+    console.log(`  probes, port of their own: ms ${summarize(ownPort)}`);
     console.log(`  signed in, a change and a page: ms ${summarize(signedIn)}`);
     console.log(`  service: ${Math.round(peak)} MiB at most`);
     siege.stop();

@@ -26,12 +26,12 @@ export async function ask(url, { method = "GET", headers = {}, body, agent = fal
 }
 
 /**
- * A server in a process of its own: its address, once it has printed it as a line of JSON.
+ * A server in a process of its own: what it prints as its first line, which is JSON with its address.
  * @param log what takes its stderr: "ignore", or the number of an open file
  */
 export async function startServer(args, env = process.env, log = "ignore") {
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", log] });
-  for await (const line of createInterface({ input: child.stdout })) return { child, url: JSON.parse(line).url };
+  for await (const line of createInterface({ input: child.stdout })) return { child, ...JSON.parse(line) };
   throw new Error(`${args.join(" ")} ended with ${child.exitCode}`);
 }
 
@@ -67,9 +67,9 @@ export class Served {
 
   async start() {
     this.log = `${this.data}.log`;
-    const line = [main, "serve", ...this.place, "--port", "0", "--json"];
-    const { child, url } = await startServer(line, this.env, openSync(this.log, "w"));
-    Object.assign(this, { child, url });
+    const line = [main, "serve", ...this.place, "--port", "0", "--probe-port", "0", "--json"];
+    const { child, url, probes } = await startServer(line, this.env, openSync(this.log, "w"));
+    Object.assign(this, { child, url, probes });
     this.headers = await this.signIn(this.credential);
   }
 

@@ -64,7 +64,7 @@ export class ServiceProcess {
     return running;
   }
 
-  get record(): { readonly url: string; readonly setup?: string } {
+  get record(): { readonly url: string; readonly setup?: string; readonly probes?: string } {
     return JSON.parse(this.stdout.split("\n", 1)[0]!);
   }
 

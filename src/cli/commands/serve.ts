@@ -13,6 +13,7 @@ import { interrupted } from "../signals.js";
 export interface ServeArguments extends StoreArguments {
   readonly host?: string;
   readonly port?: string;
+  readonly probePort?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly publicUrl?: string;
@@ -32,6 +33,10 @@ export const serveCommand: Command<ServeArguments> = {
     ...storeOptions,
     host: { ...takes("HOST"), describe: "Host name or address to listen on", defaultDescription: "127.0.0.1" },
     port: { ...takes("PORT"), describe: "Port to listen on; 0 picks a free port", defaultDescription: "8080" },
+    "probe-port": {
+      ...takes("PORT"),
+      describe: "Second port, for /healthz, /readyz and /metrics only, so that probes do not wait behind other clients",
+    },
     "tls-cert": { ...file, describe: "Certificate for https with its chain, as PEM" },
     "tls-key": { ...file, describe: "Private key of the certificate, as PEM" },
     "public-url": {
@@ -85,11 +90,14 @@ export const serveCommand: Command<ServeArguments> = {
   },
 };
 
-function announce({ url, setupUrl }: RunningService, args: ServeArguments): void {
+function announce({ url, setupUrl, probeUrl }: RunningService, args: ServeArguments): void {
   if (args.json)
-    process.stdout.write(`${JSON.stringify({ url, ...(setupUrl === null ? {} : { setup: setupUrl }) })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ url, ...(probeUrl === null ? {} : { probes: probeUrl }), ...(setupUrl === null ? {} : { setup: setupUrl }) })}\n`,
+    );
   if (args.quiet) return;
   process.stderr.write(`geoferry: serving at ${url}\n`);
+  if (probeUrl !== null) process.stderr.write(`geoferry: probes at ${probeUrl}/healthz and ${probeUrl}/readyz\n`);
   if (setupUrl !== null)
     process.stderr.write(
       `geoferry: there is no account yet; create the first one within a day at ${setupUrl}, which works once\n`,
@@ -117,6 +125,7 @@ async function parseServiceOptions(args: ServeArguments): Promise<ServiceOptions
     spoolFolder: args.spool === undefined ? null : resolve(args.spool),
     host: args.host ?? "127.0.0.1",
     port,
+    probePort: portNumber("--probe-port", args.probePort) ?? null,
     tls: tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey },
     publicUrl: parsePublicUrl(args.publicUrl),
     trustProxy: listOf(args.trustProxy) ?? [],

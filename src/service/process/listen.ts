@@ -65,10 +65,10 @@ export function readCertificate(files: TlsFiles, now: number): SecureContextOpti
 /** The last part of "error:05800074:x509 certificate routines::key values mismatch" is the message. */
 const describeOpensslError = ({ message }: Error): string => message.split(":").at(-1)!.trim();
 
-/** Converts a listen error to a message for users. */
-export function toListenError(error: unknown, host: string, port: number): unknown {
+/** Converts a listen error to a message for users. @param option the option that sets the port */
+export function toListenError(error: unknown, host: string, port: number, option = "--port"): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE") return createError("address-in-use", { host, port }, error);
+  if (code === "EADDRINUSE") return createError("address-in-use", { host, port, option }, error);
   const reasons: Readonly<Record<string, string>> = {
     EACCES: "this port requires administrator rights",
     EADDRNOTAVAIL: "the address does not belong to this machine",

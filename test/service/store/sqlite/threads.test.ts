@@ -114,6 +114,7 @@ test("the service logs the exit with its cause", async () => {
     spoolFolder: null,
     host: "127.0.0.1",
     port: 0,
+    probePort: null,
     tls: null,
     publicUrl: null,
     trustProxy: [],
