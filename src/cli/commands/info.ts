@@ -11,7 +11,7 @@ import type { GridArguments } from "../options/grid-options.js";
 import { gridsOf, readingOptions } from "../options/source-options.js";
 import { describeReference, refusalOf } from "../output/crs-text.js";
 import { ProgressDisplay } from "../output/progress.js";
-import { renderError, renderLosses, renderSkippedRanges } from "../output/render.js";
+import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
 import { unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
@@ -58,7 +58,8 @@ export async function inspectInputs(
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const statuses: number[] = [];
-  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from);
+  const onLeftOut = (paths: readonly string[]) => renderLeftOut(paths, args);
+  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from, onLeftOut);
   for (const { address, error: refused } of inputs) {
     const request = {
       inputs: [address],

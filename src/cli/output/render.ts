@@ -127,7 +127,7 @@ export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], 
 /** Maximum number of file names in a note. */
 const maxListedFiles = 5;
 
-/** Reports the files of folders that are no inputs by their names. */
+/** Reports the files of folders and patterns that are no inputs by their names. */
 export function renderLeftOut(paths: readonly string[], args: CommonArguments): void {
   const listed = `${paths.slice(0, maxListedFiles).join(", ")}${paths.length > maxListedFiles ? " …" : ""}`;
   const example = `no format has files of these names, so they were left out: ${listed}; name them as INPUT to read them by their content`;

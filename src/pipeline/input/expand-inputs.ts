@@ -99,7 +99,8 @@ export function globBase(pattern: string): string {
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
-async function expandGlob(pattern: string, registry: Registry): Promise<ExpandedInput[]> {
+/** @param leftOut gets the files that match and that no format has by name */
+async function expandGlob(pattern: string, registry: Registry, leftOut: string[]): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
   const base = globBase(normal);
   const { glob } = await import("tinyglobby");
@@ -108,13 +109,14 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
   const named = found.filter((path) => isSeparateInput(registry, path, all));
   // A glob that matches only unknown extensions means those files.
   const paths = named.length > 0 ? named : found;
+  if (named.length > 0) leftOut.push(...found.filter((path) => isLeftOut(registry, basename(path))));
   return paths.map((path) => ({ address: path, relativePath: relative(base === "" ? "." : base, path) }));
 }
 
 /**
  * Expands the arguments to inputs, in their order.
  * @param from the requested format; if it reads folders, a folder is one input
- * @param onLeftOut called with the files of folders that no format has by name
+ * @param onLeftOut called with the files of folders and patterns that no format has by name
  * @throws input-missing if an argument matches nothing, usage if it is empty, and errors of listing a bucket
  */
 export async function expandInputs(
@@ -140,7 +142,7 @@ export async function expandInputs(
     } else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
       for (const input of walkFolder(text, text, registry, leftOut)) inputs.push(input);
     } else if (!existsSync(text) && isGlob(text)) {
-      const found = await expandGlob(text, registry);
+      const found = await expandGlob(text, registry, leftOut);
       if (found.length === 0) throw createError("input-missing", { source: text });
       inputs.push(...found);
     } else inputs.push({ address: text, relativePath: basename(text) });

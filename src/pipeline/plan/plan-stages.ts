@@ -135,7 +135,7 @@ async function planCrs(
   const untouched = operation.kind === "identity";
   const targetArea = untouched ? null : await areaCheckSettings(target);
   if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });
-  if (!untouched) add("reproject", { operation: await shareGrids(operation) });
+  if (!untouched) add("reproject", { operation: await shareGrids(operation), continuousLongitudes });
   if (sourceCrs !== null || !untouched) {
     const stated = request.sourceCrs !== undefined;
     const mode = isWgs84(target) ? "wgs84" : "finite";

@@ -9,13 +9,17 @@ import {
 import { createError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { type GeometryColumn, positionRange } from "../../model/geometry.js";
+import type { Crs } from "../../model/layer.js";
 import { type GeometryFault, rejectGeometries } from "../rows.js";
 import type { StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
+import { countWrappedFeatures, unwrapLongitudes } from "./antimeridian.js";
 
 export interface ReprojectSettings {
   /** The result of `findOperation` of src/crs: plain data. */
   readonly operation: Operation;
+  /** Whether the target holds longitudes beyond ±180°, so that lines across the antimeridian stay continuous. */
+  readonly continuousLongitudes?: boolean;
 }
 
 interface TransformResult {
@@ -70,6 +74,9 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
   tally.clear();
 }
 
+const wrappedMessage = ({ id, name }: Crs): string =>
+  `a line or ring crosses the edge of the map in ${id ?? name}, and runs around the whole map there; choose a system centered near it (EPSG:3832 for the Pacific), or cut the features first: convert to GeoJSON with --out antimeridian=cut`;
+
 /**
  * Transforms every position by one operation. A feature with a position that cannot be transformed is rejected
  * (`not-transformable`) with its source coordinates; the notice `zone-prefix` reports eastings with a zone number.
@@ -92,11 +99,17 @@ export async function build(settings: StageSettings, context: StageContext): Pro
     const advice = Number.isFinite(place[0]! + place[1]!) ? "" : zoneAdvice(x, y);
     if (advice !== "") context.reportNotice("zone-prefix", undefined, advice, 1);
   };
+  const isProjected = [operation.from, operation.to].map(({ kind }) => kind === "projected");
+  const unwraps = isProjected[0] && operation.to.kind === "geographic" && settings.continuousLongitudes === true;
+  const mayWrap = isProjected[1] && operation.from.kind === "geographic";
   return {
     apply(batch: Batch): Batch {
       if (operation.kind === "identity") return batch;
       const { column, failures } = transformColumn(batch.geometry, transform);
       reportUses(operation, tally, context);
+      if (unwraps) unwrapLongitudes(batch.geometry, column);
+      const wrapped = mayWrap ? countWrappedFeatures(batch.geometry, column) : 0;
+      if (wrapped > 0) context.reportLoss("antimeridian-wrapped", undefined, wrappedMessage(operation.to), wrapped);
       const carried = batch.with({ geometry: column });
       if (failures === 0) return carried;
       const faults = new Map<number, GeometryFault>();

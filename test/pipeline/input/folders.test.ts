@@ -82,8 +82,10 @@ test("files of a folder that no format has by name are reported once, unlike com
   const host = { ...createTestHost(), onLeftOut: (paths: readonly string[]) => void reported.push([...paths]) };
   const request = { inputs: [scratch.path("in")], output: scratch.path("out/"), to: "geojson", workers: 1 };
   expect((await convertMany(request, host)).map(({ error }) => error)).toEqual([undefined]);
-  const from = scratch.path("in").length + 1;
-  expect(reported.map((paths) => paths.map((path) => path.slice(from)))).toEqual([
+  const pattern = { ...request, inputs: [scratch.path("in/*")], output: scratch.path("out2/") };
+  expect((await convertMany(pattern, host)).map(({ error }) => error)).toEqual([undefined]);
+  expect(reported.map((paths) => paths.map((path) => path.slice(path.indexOf("/in/") + 4)))).toEqual([
     ["README", "b.txt", "sub/c.unknown"],
+    ["README", "b.txt"],
   ]);
 });
