@@ -133,7 +133,7 @@ test.each([
 
 describe("an output format that cannot be detected", () => {
   const known =
-    "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, gpx, kml, postgis, gdal)";
+    "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, xlsx, ods, gpx, kml, postgis, gdal)";
   test.each([
     [
       "out.xyz",
