@@ -98,7 +98,17 @@ function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
-  const { inputs, outputs, losses, notices, skippedRanges, operations, sourceFields: _, ...rest } = outcome.report;
+  const {
+    inputs,
+    outputs,
+    losses,
+    notices,
+    skippedRanges,
+    operations,
+    sourceFields: _,
+    sourceFormats: __,
+    ...rest
+  } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
     ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),

@@ -130,13 +130,18 @@ function compareWithLastRun(
   step: Step,
   state: JobState,
   { dryRun }: StepContext,
-  { sourceFields: fields, ...item }: SyncedItem,
+  { sourceFields: fields, sourceExtent: box, ...item }: SyncedItem,
 ): ItemReport {
   if (dryRun || item.result === "failed") return item;
   const { target, counts, losses, notices, skippedRanges } = item;
   const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
   const lists = { losses, notices, skippedRanges };
-  const findings: Findings = { counts: { read, rejected, withoutGeometry }, ...(fields && { fields }), ...lists };
+  const findings: Findings = {
+    counts: { read, rejected, withoutGeometry },
+    ...(fields && { fields }),
+    ...(box && { extent: { crs: "EPSG:4326", box } }),
+    ...lists,
+  };
   const regressions = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
   state.saveOutput(step.name, target, { settings: "", sources: null, files: [], findings });
   return { ...item, regressions };

@@ -51,7 +51,8 @@ export async function runSyncStep(step: SyncStep, context: DispatchContext): Pro
   const { rejected, ...others } = countsOf(prepared.source);
   const isPartial = rejected > 0 || prepared.source.gaps.length > 0;
   const sourceFields = comparedFields(fieldsOfSource(prepared.source));
-  const read = { ...item, ...listsOfSource(prepared), sourceFields };
+  const sourceExtent = prepared.source.extent;
+  const read = { ...item, ...listsOfSource(prepared), sourceFields, sourceExtent };
   if (applied === null)
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, error } = applied;
