@@ -59,6 +59,7 @@ test("a step with a file target becomes a conversion with the options of the com
       timeout: 300_000,
       line: 3,
       always: false,
+      maxDecrease: null,
       request: {
         inputs: ["a.csv", "in/*.csv"],
         output: "out/",
