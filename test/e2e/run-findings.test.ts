@@ -249,6 +249,24 @@ describe("compared with the last successful run", () => {
   });
 });
 
+test("a step names the files of a pattern that no format has by name", async () => {
+  mkdirSync(at("delivery"));
+  put("delivery/a.csv", pointsCsv("a"));
+  put("delivery/b.data", "no format has this name");
+  const map = await world.newMap();
+  put(
+    "job.yaml",
+    `name: night\nsteps:\n  - {name: files, source: delivery/*, target: out/, to: geojson}\n  - {name: map, source: delivery, target: {map: ${map}, remoteField: name}}\n`,
+  );
+  const { status, report, stderr } = await run();
+  expect(status).toBe(0);
+  for (const step of report.steps)
+    expect(step.notices.filter(({ code }) => code === "files-left-out")).toEqual([
+      expect.objectContaining({ count: 1, example: expect.stringContaining("left out: delivery/b.data;") }),
+    ]);
+  expect(stderr.match(/note files-left-out: /g)).toHaveLength(2);
+});
+
 test("an output whose source was removed is reported until it is deleted", async () => {
   mkdirSync(at("in"));
   put("in/a.csv", pointsCsv("a"));
