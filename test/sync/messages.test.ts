@@ -34,7 +34,7 @@ describe("folders and patterns of inputs", () => {
     const map = await mapWith([]);
     for (const source of [folder, `${folder}/*`, `${folder}/*.geojsonl`]) {
       const { status, stderr } = await run(["plan", source, "--map", map, "--remote-field", "ref"]);
-      expect([status, stderr]).toEqual([0, expect.stringMatching(/create +2  only in the source/)]);
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/create +2 {2}only in the source/)]);
       expect(stderr.includes("files-left-out")).toBe(!source.endsWith("l"));
     }
     const { status, stderr } = await run(["push", folder, "--map", map, "--remote-field", "ref"]);

@@ -31,7 +31,8 @@ export function planSheets(layers: readonly TargetLayer[], options: WriteOptions
 function reportLayer(layer: TargetLayer, layout: TableLayout, context: WriteContext): void {
   for (const name of longIntegerFields(layer)) {
     const example = "integers of more than 15 digits, which a spreadsheet would round, are text";
-    context.reportLoss("int64-as-text", name, example);
+    const values = layer.summary?.fields.find((field) => field.name === name)?.values ?? 1;
+    context.reportLoss("int64-as-text", name, example, values);
   }
   for (const { name } of findMisleadingFields(layout))
     context.reportNotice(
