@@ -43,6 +43,7 @@ geoferry(
   "Every geometry type in one file: a Shapefile takes them apart and says what it cannot hold",
   ["convert", "samples/mixed.geojson", to("mixed.shp")],
   5,
+  { after: to("mixed_point.shp") },
 );
 geoferry(
   "A flawed file: the bad rows go to a rejects file",
@@ -60,20 +61,27 @@ geoferry("KML with folders and styles to GeoJSON", [
   "samples/kml/parks-and-rivers.kml",
   to("parks-and-rivers.geojson"),
 ]);
-geoferry("A GeoPackage of several layers to one KMZ", ["convert", "samples/geopackage/world.gpkg", to("world.kmz")]);
-geoferry("Several files to one GeoPackage, a layer each", [
-  "convert",
-  "samples/trail.geojson",
-  "samples/huts.geojson",
-  "samples/passes.geojson",
-  to("mont-blanc.gpkg"),
-]);
+geoferry(
+  "A GeoPackage of several layers to one KMZ",
+  ["convert", "samples/geopackage/world.gpkg", to("world.kmz")],
+  0,
+  { layer: "rivers" },
+);
+geoferry(
+  "Several files to one GeoPackage, a layer each",
+  ["convert", "samples/trail.geojson", "samples/huts.geojson", "samples/passes.geojson", to("mont-blanc.gpkg")],
+  0,
+  { before: "samples/passes.geojson", after: to("mont-blanc.gpkg"), layer: "passes" },
+);
 geoferry(
   "Parks to GPX, which has no polygons: they go to the rejects, and the exit status tells",
   ["convert", "samples/parks.geojson", to("parks.gpx")],
   5,
 );
-geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"]);
+geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"], 0, {
+  before: "samples/csv/rivers.csv",
+  after: to("all/rivers.geojson"),
+});
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
 await syncStory();
