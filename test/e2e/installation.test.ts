@@ -141,6 +141,27 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
   });
 });
 
+test("npx runs the package without an installation, and names its own command for a missing package", {
+  timeout: 120_000,
+}, () => {
+  const folder = scratch.path("npx");
+  mkdirSync(folder);
+  const env = { ...process.env, npm_config_cache: scratch.path("npx-cache"), NO_COLOR: "1" };
+  const npx = (...args: string[]) =>
+    spawnSync("npm", ["exec", "--yes", "--loglevel=error", `--package=${tarball}`, "--", "geoferry", ...args], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
+  const { status, stdout, stderr } = npx("convert", `${samples}/capitals.geojson`, "capitals.gpkg", "--quiet");
+  expect(status, stdout + stderr).toBe(0);
+  // The header of a SQLite file (sqlite.org/fileformat2.html, 1.3).
+  expect(readFileSync(join(folder, "capitals.gpkg")).subarray(0, 15).toString()).toBe("SQLite format 3");
+  expect(npx("convert", "capitals.gpkg", "capitals.gml").stderr).toContain(
+    "npx --allow-scripts=gdal-async -p geoferry -p gdal-async geoferry",
+  );
+});
+
 describe("installed into a project by another package manager", { timeout: 120_000 }, () => {
   /** A package manager of the registry: the path of its program. */
   function packageManager(name: string, program: string): string {
