@@ -32,20 +32,31 @@ function describeFeature({ geometry, properties }) {
   return shorten(`${position}${more}: ${text.join(", ")}`);
 }
 
+/** The text of a file, which is in Windows-1252 where it is not in UTF-8. */
+function readText(path) {
+  const bytes = readFileSync(path);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
 /** The first feature of a file as one line: the text of CSV, KML and GPX, else what geoferry reads. */
-function firstFeature(path, layer) {
+function firstFeature(path, { layer, where }) {
   const pattern = { csv: /(?<=\n).*/, kml: /<Placemark[\s\S]*?<\/Placemark>/, gpx: /<(wpt|trk)[\s\S]{0,400}/ };
   const extension = /\.(csv|kml|gpx)$/.exec(path)?.[1];
-  if (extension) return shorten(pattern[extension].exec(readFileSync(path, "utf8"))?.[0] ?? "");
+  if (extension) return shorten(pattern[extension].exec(readText(path))?.[0] ?? "");
   const flags = ["--to", "geojsonseq", "--no-reproject", "--limit", "1", "--quiet"];
   if (layer) flags.push("--layer", layer);
+  if (where) flags.push("--where", where);
   const { stdout } = spawnSync(process.execPath, [main, "convert", path, "-", ...flags], { encoding: "utf8" });
   return stdout === "" ? "" : describeFeature(JSON.parse(stdout.replace("\u001e", "")));
 }
 
 /** Shows the first feature of a file. */
-function showFeature(label, path, layer) {
-  const feature = firstFeature(resolve(dirname(samples), path), layer);
+function showFeature(label, path, choice) {
+  const feature = firstFeature(resolve(dirname(samples), path), choice);
   if (feature !== "") console.log(`  ${label.padEnd(7)} ${feature}`);
 }
 
@@ -67,8 +78,9 @@ export function geoferry(title, args, expected = 0, { says = [], env = {}, befor
   process.stdout.write(run.stdout);
   process.stdout.write(run.stderr);
   const [command, input, target] = args;
-  if (command === "convert" || before) showFeature("before", before ?? input, layer);
-  if (command === "convert" || after) showFeature("after", after ?? target, layer);
+  const where = args.includes("--where") ? args[args.indexOf("--where") + 1] : undefined;
+  if (command === "convert" || before) showFeature("before", before ?? input, { layer, where });
+  if (command === "convert" || after) showFeature("after", after ?? target, { layer });
   const printed = `${run.stdout}${run.stderr}`;
   const missing = says.filter((text) => !printed.includes(text));
   if (run.status === expected && missing.length === 0) return printed;

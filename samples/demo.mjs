@@ -3,8 +3,7 @@
  * and shows what a target cannot hold; then keeps a map of a service of its own equal to a table, and pulls it back.
  * `npm run demo` runs it; the results stay in `geoferry-demo/` of the temporary folder.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { geoferry, output, steps, to } from "./demo-steps.mjs";
 import { syncStory } from "./demo-sync.mjs";
 
@@ -86,16 +85,8 @@ geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
 await syncStory();
 
-console.log(`\nWritten to ${output}:`);
-const list = (folder) => {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.name === "service" || entry.name === "state") continue;
-    if (entry.isDirectory()) list(path);
-    else console.log(`  ${relative(output, path).padEnd(44)} ${String(statSync(path).size).padStart(9)} bytes`);
-  }
-};
-list(output);
+const files = readdirSync(output, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+console.log(`\n${files.length} files are in ${output}`);
 const { failed } = steps;
 console.log(failed === 0 ? "\nThe demo did all it should." : `\n${failed} steps of the demo went wrong.`);
 console.log(`Open in a browser, the changes of the last push on a map: ${to("plan.html")}`);

@@ -149,6 +149,18 @@ run("typedoc/bin/typedoc", [
   ]),
 ]);
 
+writeFileSync(
+  join(pages, "api/index.md"),
+  `# API reference
+
+| module | |
+| --- | --- |
+| [\`geoferry\`](index/index.md) | convert, read, write, compare and sync from a program: [the library](../library.md) |
+| [\`geoferry/plugin\`](plugin/index.md) | the contract of formats: [writing a plugin](../plugin-guide.md) |
+| [\`geoferry/testing\`](testing/index.md) | the conformance kit for plugins |
+`,
+);
+
 const { description, version } = manifest;
 const sidebar = createSidebar();
 writeFileSync(join(pages, "pages.json"), JSON.stringify({ sidebar, description, version }));
