@@ -51,6 +51,8 @@ function firstFeature(path, { layer, where }) {
   if (layer) flags.push("--layer", layer);
   if (where) flags.push("--where", where);
   const { stdout } = spawnSync(process.execPath, [main, "convert", path, "-", ...flags], { encoding: "utf8" });
+  // Layers can have become one.
+  if (stdout === "" && layer) return firstFeature(path, { where });
   return stdout === "" ? "" : describeFeature(JSON.parse(stdout.replace("\u001e", "")));
 }
 

@@ -64,7 +64,7 @@ geoferry(
   "A GeoPackage of several layers to one KMZ",
   ["convert", "samples/geopackage/world.gpkg", to("world.kmz")],
   0,
-  { layer: "rivers" },
+  { layer: "capitals" },
 );
 geoferry(
   "Several files to one GeoPackage, a layer each",
