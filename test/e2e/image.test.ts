@@ -45,9 +45,9 @@ function createImage(name: string, folder: string): void {
 describe.skipIf(!canRun)("the container image", () => {
   let container: string;
   const run = (...args: string[]) => buildah("run", container, "--", ...args);
-  /** The arguments of buildah for geoferry with a folder of this machine as its data: `--volume "$PWD:/data"`. */
+  /** The arguments of buildah for geoferry in a folder of this machine. A volume of the image would hide one at /data. */
   const inFolder = (folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => [
-    ...["--root", store, "--runroot", `${store}-run`, "run", `--volume=${folder}:/data`],
+    ...["--root", store, "--runroot", `${store}-run`, "run", `--volume=${folder}:/work`, "--workingdir=/work"],
     ...Object.entries(env).map(([name, value]) => `--env=${name}=${value}`),
     ...[container, "--", "geoferry", ...args],
   ];
@@ -171,7 +171,7 @@ describe.skipIf(!canRun)("the container image", () => {
           spawnSync("buildah", inFolder(folder, args, options?.env), { env, encoding: "utf8", input: options?.input }),
         "http://127.0.0.1:8080",
         [],
-        { capitals: "samples/capitals.geojson", backup: "before.geojson", pulled: "pulled.gpkg", state: "/data/state" },
+        { capitals: "samples/capitals.geojson", backup: "before.geojson", pulled: "pulled.gpkg", state: "/work/state" },
       );
     } finally {
       process.kill(-service.pid!, "SIGTERM");
