@@ -106,11 +106,20 @@ describe("the documentation site", { timeout: 120_000 }, () => {
     return { page, foreign };
   }
 
+  /** Opens the search; the page ignores keys until its script runs. */
+  async function openSearch(page: Page): Promise<void> {
+    const field = page.getByPlaceholder("Search");
+    for (let tries = 0; tries < 60 && !(await field.isVisible()); tries++) {
+      await page.keyboard.press("Control+k");
+      await page.waitForTimeout(500);
+    }
+  }
+
   test.skipIf(!hasChromium)(
     "the search of the documentation site finds a page without requests to other hosts",
     async () => {
       const { page, foreign } = await openPage("/");
-      await page.keyboard.press("Control+k");
+      await openSearch(page);
       await page.getByPlaceholder("Search").fill("shift grids");
       await page.locator(".VPLocalSearchBox .result", { hasText: "Shift grids" }).first().waitFor();
       expect(foreign).toEqual([]);

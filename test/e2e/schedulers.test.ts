@@ -52,7 +52,8 @@ describe("the examples for schedulers", () => {
     expect(command).toBe("run");
     const paths: Readonly<Record<string, string>> = { "--metrics": "m.prom", "--state": "s", "--page": "p.html" };
     const own = flags.map((word, n) => (paths[flags[n - 1]!] ? at(paths[flags[n - 1]!]!) : word));
-    expect((await desk.run("nightly.yaml", own)).status).toBe(0);
+    const state = own.includes("--state") ? [] : ["--state", at("s")];
+    expect((await desk.run("nightly.yaml", [...own, ...state], {})).status).toBe(0);
     expect(existsSync(at("a.geojson"))).toBe(true);
   });
 

@@ -17,6 +17,7 @@ export default defineComponent({
     };
     onMounted(draw);
     watch(isDark, draw);
-    return () => (svg.value ? h("div", { class: "diagram", innerHTML: svg.value }) : h("pre", text));
+    return () =>
+      svg.value ? h("div", { class: "diagram", innerHTML: svg.value }) : h("pre", { class: "diagram" }, text);
   },
 });
