@@ -47,7 +47,7 @@ describe.skipIf(!canRun)("the container image", () => {
   const run = (...args: string[]) => buildah("run", container, "--", ...args);
   /** The arguments of buildah for geoferry in a folder of this machine. A volume of the image would hide one at /data. */
   const inFolder = (folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => [
-    ...["--root", store, "--runroot", `${store}-run`, "run", `--volume=${folder}:/work`, "--workingdir=/work"],
+    ...["--root", store, "--runroot", `${store}-run`, "run", `--volume=${folder}:/srv/maps`, "--workingdir=/srv/maps"],
     ...Object.entries(env).map(([name, value]) => `--env=${name}=${value}`),
     ...[container, "--", "geoferry", ...args],
   ];
@@ -171,7 +171,12 @@ describe.skipIf(!canRun)("the container image", () => {
           spawnSync("buildah", inFolder(folder, args, options?.env), { env, encoding: "utf8", input: options?.input }),
         "http://127.0.0.1:8080",
         [],
-        { capitals: "samples/capitals.geojson", backup: "before.geojson", pulled: "pulled.gpkg", state: "/work/state" },
+        {
+          capitals: "samples/capitals.geojson",
+          backup: "before.geojson",
+          pulled: "pulled.gpkg",
+          state: "/srv/maps/state",
+        },
       );
     } finally {
       process.kill(-service.pid!, "SIGTERM");

@@ -22,8 +22,8 @@ const programs = ["sh", "tail", "gzip", "tar", "mkdir", "chmod", "mktemp", "touc
 describe.skipIf(!canRun)("the standalone executable, in a system without Node", () => {
   const chroot = scratch.path("root");
   const variables = { PATH: "/usr/bin:/bin", HOME: "/home", TMPDIR: "/tmp", LANG: "C.UTF-8" };
-  /** Runs a program in the folder /work of that system. */
-  const inside = (...command: string[]) => [chroot, "sh", "-c", 'cd /work && exec "$@"', "sh", ...command];
+  /** Runs a program in the folder /srv/maps of that system. */
+  const inside = (...command: string[]) => [chroot, "sh", "-c", 'cd /srv/maps && exec "$@"', "sh", ...command];
   const execute = (command: string[], { input = "", env = {} }: Parameters<Run>[1] = {}) =>
     spawnSync("/usr/sbin/chroot", inside(...command), {
       env: { ...variables, ...env },
@@ -40,8 +40,8 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     // Only the libraries: the executable contains Node.js.
     createMinimalRoot(chroot, programs, { [node]: null });
     copyFileSync(scratch.path(join("built", readdirSync(scratch.path("built"))[0]!)), join(chroot, "usr/bin/geoferry"));
-    mkdirSync(join(chroot, "work"));
-    cpSync(samples, join(chroot, "work/samples"), { recursive: true });
+    mkdirSync(join(chroot, "srv/maps"), { recursive: true });
+    cpSync(samples, join(chroot, "srv/maps/samples"), { recursive: true });
     execFileSync("mknod", ["-m", "666", join(chroot, "dev/null"), "c", "1", "3"]);
     execFileSync("mknod", ["-m", "666", join(chroot, "dev/urandom"), "c", "1", "9"]);
   }, 180_000);
@@ -62,7 +62,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
       expect(ran.status, `${command}\n${ran.stderr}`).toBe(status);
       expect(ran.stderr, command).not.toContain("Warning");
     }
-    expect(JSON.parse(readFileSync(join(chroot, "work/survey.geojson"), "utf8")).features).toHaveLength(20);
+    expect(JSON.parse(readFileSync(join(chroot, "srv/maps/survey.geojson"), "utf8")).features).toHaveLength(20);
     expect(run("info", "samples/shapefile/survey.shp").stdout).toContain("EPSG:25832");
     // SQLite changes a file in place.
     expect(run("convert", "samples/rivers.geojson", "atlas.gpkg", "--append", "--layer-name", "more").status).toBe(0);
@@ -81,7 +81,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
         capitals: "samples/capitals.geojson",
         backup: "before.geojson",
         pulled: "pulled.gpkg",
-        state: "/work/state",
+        state: "/srv/maps/state",
       });
     } finally {
       service.kill();
