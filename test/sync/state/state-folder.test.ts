@@ -12,16 +12,19 @@ const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test.skipIf(process.platform === "win32")("an existing state folder keeps its permissions, a new one is private", () => {
-  const shared = scratch.path("shared");
-  mkdirSync(shared);
-  chmodSync(shared, 0o775);
-  expect(readStateId(shared)).toBeNull();
-  const id = ensureStateId(shared);
-  expect([modeOf(shared), modeOf(join(shared, "id")), ensureStateId(shared)]).toEqual([0o775, 0o600, id]);
-  ensureStateId(scratch.path("new"));
-  expect(modeOf(scratch.path("new"))).toBe(0o700);
-});
+test.skipIf(process.platform === "win32")(
+  "an existing state folder keeps its permissions, a new one is private",
+  () => {
+    const shared = scratch.path("shared");
+    mkdirSync(shared);
+    chmodSync(shared, 0o775);
+    expect(readStateId(shared)).toBeNull();
+    const id = ensureStateId(shared);
+    expect([modeOf(shared), modeOf(join(shared, "id")), ensureStateId(shared)]).toEqual([0o775, 0o600, id]);
+    ensureStateId(scratch.path("new"));
+    expect(modeOf(scratch.path("new"))).toBe(0o700);
+  },
+);
 
 test("a read-only run writes no state", async () => {
   const stateRoot = scratch.path("unused");
