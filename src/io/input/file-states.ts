@@ -6,8 +6,8 @@ import { findCompanions } from "../output/temporary-names.js";
 
 /** Files of other programs that mark a dataset as open, such as those of file geodatabases. */
 const lockFilePattern = /\.lock$/i;
-/** Journals of an open database come and go without a change of its content. */
-const databaseJournalPattern = /-(shm|wal|journal)$/i;
+/** Journals of an open database come and go without a change of its content; GDAL writes the schema of GML beside it. */
+const derivedFilePattern = /(-(shm|wal|journal)|\bgfs)$/i;
 
 /**
  * Size and modification time of the local files among inputs, of the files beside them that belong to them, and of files
@@ -48,8 +48,8 @@ export class InputFileStates {
 
   private findChanged(): string | null {
     const now = this.read();
-    for (const path of new Set([...this.before.keys(), ...now.keys()]))
-      if (this.before.get(path) !== now.get(path)) return path;
+    // Files that appear are not compared: a reader may write an index.
+    for (const [path, state] of this.before) if (now.get(path) !== state) return path;
     return null;
   }
 
@@ -71,7 +71,7 @@ export class InputFileStates {
         return readdirSync(input)
           .filter((name) => !lockFilePattern.test(name))
           .map((name) => join(input, name));
-      const extensions = this.siblingsOf(input).filter((extension) => !databaseJournalPattern.test(extension));
+      const extensions = this.siblingsOf(input).filter((extension) => !derivedFilePattern.test(extension));
       return [input, ...findCompanions(input, extensions)];
     } catch {
       // Opening the input reports the error.

@@ -92,6 +92,15 @@ describe("an input that changes while it is read", () => {
     await expect(converted).rejects.toMatchObject({ code: "output-failed" });
   });
 
+  test("a file that appears beside an input is no change, as readers write indexes", async () => {
+    const at = copy("capitals.geojson");
+    cpSync(`${samples}/csv/capitals.csv`, at("capitals.csv"));
+    const report = await convertChanged(at("capitals.csv"), at("out.geojson"), () =>
+      writeFileSync(at("capitals.csvt"), '"String"'),
+    );
+    expect(report.read).toBeGreaterThan(0);
+  });
+
   test("other files in the folder may change", async () => {
     const at = copy("capitals.geojson");
     const report = await convertChanged(at("capitals.geojson"), at("out.csv"), () =>
