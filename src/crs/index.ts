@@ -125,6 +125,17 @@ export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | nu
   return transforms.geographicBox(crs, extent);
 }
 
+/**
+ * A function that converts positions of a system in place to longitude and latitude of its datum in degrees; null if the
+ * system is unknown or cannot be transformed.
+ */
+export async function geographicConversion(crs: Crs | null): Promise<((xy: Float64Array) => void) | null> {
+  if (crs === null) return null;
+  if (isWgs84(crs)) return () => {};
+  const { buildGeographicTransform } = await import("./operations/transform.js");
+  return buildGeographicTransform(crs);
+}
+
 /** See operation-notes.ts. */
 export async function operationNotes(
   operation: Operation,

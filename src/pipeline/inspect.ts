@@ -1,10 +1,11 @@
 /** Inspects inputs without converting them, for `geoferry info` and `geoferry check`. */
-import { isWgs84, shareGrids } from "../crs/index.js";
+import { geographicConversion, isWgs84, shareGrids } from "../crs/index.js";
 import { Spool } from "../io/input/spool.js";
-import type { Crs, Extent, FieldSummary, GeometryType, Loss, Reject, SkippedRange } from "../model/index.js";
+import type { Crs, Extent, Field, FieldSummary, GeometryType, Loss, Reject, SkippedRange } from "../model/index.js";
 import { Summarizer, typesIn } from "../model/layer-summary.js";
 import { Tally } from "../model/report.js";
 import type { StageSpec } from "../stages/stage.js";
+import type { StatisticsCollector, StatisticsReport } from "../statistics/statistics.js";
 import { type CrsReference, describeReference, operationToWgs84 } from "./crs-reference.js";
 import { chooseExecutor, startWorkersEarly } from "./execute/choose-executor.js";
 import { mapInOrder, maxConcurrentPieces } from "./execute/executor.js";
@@ -13,7 +14,14 @@ import { coordinateAdvice, type ExistingMapData, findWarnings, warnIfDisjoint } 
 import { type OpenLayer, openInputs } from "./input/open-inputs.js";
 import { layerPieces } from "./input/read-layer.js";
 import { parseCrsOption } from "./plan/parse-crs-option.js";
-import { areaCheckSettings, unknownCrsError } from "./plan/plan-stages.js";
+import {
+  areaCheckSettings,
+  checkNames,
+  checkSeenFields,
+  filterStages,
+  requestedFields,
+  unknownCrsError,
+} from "./plan/plan-stages.js";
 import { ReportBuilder } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 import { toAbsolutePlace } from "./write/rejects-file.js";
@@ -40,6 +48,8 @@ export interface LayerReport {
   readonly errorCode: "geometry-missing" | "crs-unknown" | "crs-no-operation" | null;
   /** Features that would be rejected or repaired, each with its place; only if `thorough`. */
   readonly problems: readonly Reject[];
+  /** Only if `statistics` is requested. */
+  readonly statistics?: StatisticsReport;
 }
 
 export interface InspectReport {
@@ -62,7 +72,13 @@ export type InspectRequest = Pick<
   | "sourceCrs"
   | "accuracy"
   | "grids"
-> & { readonly existingMap?: ExistingMapData };
+  | "where"
+  | "select"
+> & {
+  readonly existingMap?: ExistingMapData;
+  /** Also collect statistics of fields and geometries. */
+  readonly statistics?: boolean;
+};
 
 /**
  * @param thorough also check every coordinate and the validity of every geometry
@@ -80,11 +96,14 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   );
   const reportBuilder = new ReportBuilder();
   for (const found of inputs.findings) reportBuilder.add(found);
+  checkNames(inputs.layers, convertRequest);
+  const seenFields = new Set<string>();
   const layers: InspectedLayer[] = [];
   await using owned = early ? null : await chooseExecutor(convertRequest, host, inputs.layers, null);
   const executor = early ?? owned!;
   for (const open of inputs.layers)
-    layers.push(await inspectLayer(open, request, host, executor, thorough, reportBuilder));
+    layers.push(await inspectLayer(open, request, host, executor, thorough, reportBuilder, seenFields));
+  if (seenFields.size > 0) checkSeenFields(inputs.layers, convertRequest, seenFields);
   return {
     layers: addRefusals(layers, inputs.layers, request),
     losses: reportBuilder.losses.list(),
@@ -134,11 +153,13 @@ async function inspectLayer(
   executor: Awaited<ReturnType<typeof chooseExecutor>>,
   thorough: boolean,
   reportBuilder: ReportBuilder,
+  seenFields: Set<string>,
 ): Promise<InspectedLayer> {
   const { layer, source } = open;
   const crs = request.sourceCrs === undefined ? layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
   const refinesTypes = layer.fields === null;
   const summarizer = new Summarizer(refinesTypes);
+  const collector = request.statistics ? await createCollector(crs) : null;
   const problems: Reject[] = [];
   const outside = new Tally();
   let record = 0;
@@ -152,9 +173,10 @@ async function inspectLayer(
     layerName: layer.name,
     skipErrors: request.skipErrors ?? false,
     keepsBadGeometries: true,
-    stages: [],
+    stages: filterStages(open, request),
+    requestedFields: requestedFields({ ...request, output: "" }),
     checks: [...(await areaCheckStages(crs)), ...(thorough ? await checkStages(crs, layer.extent, request, host) : [])],
-    outcome: { kind: "summary", refinesTypes },
+    outcome: { kind: "summary", refinesTypes, ...(collector ? { statistics: { crs } } : {}) },
     now: host.now.getTime(),
   });
   for await (const result of mapInOrder(layerPieces(open), maxConcurrentPieces(executor, open.layer), (work) =>
@@ -165,6 +187,8 @@ async function inspectLayer(
     outside.merge(beyond);
     reportBuilder.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summarizer.merge(found.summary);
+    if (found.statistics) collector?.merge(found.statistics);
+    for (const name of found.seenFields) seenFields.add(name);
     problems.push(...found.rejects.map((reject) => toAbsolutePlace(reject, record, line)));
     record += found.records;
     line += found.lines;
@@ -176,6 +200,7 @@ async function inspectLayer(
   reportBuilder.add(readerFindings);
   problems.push(...readerFindings.rejects);
   const summary = summarizer.summary();
+  const fields = summary.fields.length > 0 ? summary.fields : declaredFields(layer.fields ?? [], request);
   return {
     input: source.name,
     format: open.reader.id,
@@ -188,10 +213,7 @@ async function inspectLayer(
     hasZ: summary.hasZ,
     hasM: summary.hasM,
     extent: summary.extent,
-    fields:
-      summary.fields.length > 0
-        ? summary.fields
-        : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
+    fields,
     warnings: [
       ...(await findWarnings(crs, summary, thorough, open.context.unknownCrs !== null)),
       ...coordinateAdvice(layer),
@@ -199,7 +221,20 @@ async function inspectLayer(
       ...(await warnIfDisjoint(crs, summary.extent, request.existingMap)),
     ],
     problems,
+    ...(collector ? { statistics: collector.report({ ...summary, fields }) } : {}),
   };
+}
+
+/** Loads the code of statistics, which few runs need. */
+async function createCollector(crs: Crs | null): Promise<StatisticsCollector> {
+  const { StatisticsCollector } = await import("../statistics/statistics.js");
+  return new StatisticsCollector(await geographicConversion(crs));
+}
+
+/** The fields of a layer without features. */
+function declaredFields(fields: readonly Field[], { select }: InspectRequest): FieldSummary[] {
+  const kept = select ? select.flatMap((name) => fields.find((field) => field.name === name) ?? []) : fields;
+  return kept.map((field) => ({ ...field, values: 0, maxBytes: 0 }));
 }
 
 async function areaCheckStages(crs: Crs | null): Promise<StageSpec[]> {

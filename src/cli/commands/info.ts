@@ -3,16 +3,20 @@ import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { groupDigits } from "../../format-count.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
 import type { ExistingMapData } from "../../pipeline/input/layer-warnings.js";
-import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
+import { type InspectReport, type InspectRequest, inspect, type LayerReport } from "../../pipeline/inspect.js";
+import type { Host } from "../../pipeline/request.js";
 import type { Command } from "../command.js";
 import { exitStatus, worstStatus } from "../exit.js";
 import { openHost } from "../host.js";
+import { takes } from "../options/flag.js";
 import type { GridArguments } from "../options/grid-options.js";
-import { gridsOf, readingOptions } from "../options/source-options.js";
+import { gridsOf, readingOptions, shapingOptions } from "../options/source-options.js";
 import { describeReference, refusalOf } from "../output/crs-text.js";
 import { ProgressDisplay } from "../output/progress.js";
 import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
-import { unprotect } from "../parse/arguments.js";
+import { statisticsLines } from "../output/statistics-text.js";
+import { columnsOf } from "../output/terminal.js";
+import { namesOf, unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
@@ -26,6 +30,10 @@ export interface InfoArguments extends MapInputArguments, GridArguments {
   readonly grid?: readonly string[];
   readonly skipErrors?: boolean;
   readonly workers?: string;
+  readonly where?: string;
+  readonly select?: readonly string[];
+  readonly stats?: boolean;
+  readonly head?: string;
 }
 
 export const inspectOptions = {
@@ -54,6 +62,8 @@ export async function inspectInputs(
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
   const accuracy = numberOf("--accuracy", args.accuracy, 0, false);
+  const head = wholeNumber("--head", args.head, 1);
+  const select = namesOf("--select", args.select);
   const grids = gridsOf(args.grid);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
@@ -71,10 +81,15 @@ export async function inspectInputs(
       ...(workers === undefined ? {} : { workers }),
       ...(readerOptions === undefined ? {} : { readerOptions }),
       ...(held === undefined ? {} : { existingMap: held }),
+      ...(args.where === undefined ? {} : { where: args.where }),
+      ...(select === undefined ? {} : { select }),
+      ...(args.stats ? { statistics: true } : {}),
       skipErrors: args.skipErrors ?? false,
     };
     try {
       if (refused) throw refused;
+      if (head !== undefined) await showHead(request, host, head, args);
+      if (head !== undefined && !args.stats) continue;
       const report = await inspect(request, host, thorough);
       display.clear();
       statuses.push(onReport(report));
@@ -89,6 +104,16 @@ export async function inspectInputs(
     }
   }
   return worstStatus(statuses);
+}
+
+/** Prints the first features of each layer. */
+async function showHead(request: InspectRequest, host: Host, count: number, args: InfoArguments): Promise<void> {
+  const [{ readHead }, { headRecords, headText }] = await Promise.all([
+    import("../../pipeline/head.js"),
+    import("../output/head-table.js"),
+  ]);
+  for (const layer of await readHead(request, host, count))
+    process.stdout.write(args.json ? headRecords(layer) : headText(layer, columnsOf(process.stdout, process.env)));
 }
 
 const formatNumber = (value: number): string => String(Number(value.toFixed(7)));
@@ -123,8 +148,11 @@ export function describeLayer(layer: LayerReport): string {
       `  fields    ${fields.length}`,
     ]),
   ];
-  for (let from = 0; from < fields.length; from += linesPerChunk)
-    parts.push(joinPrintable(fields.slice(from, from + linesPerChunk).map((field) => describeField(field, width))));
+  if (layer.statistics)
+    parts.push(statisticsLines(layer.statistics, fields.length, columnsOf(process.stdout, process.env)).join("\n"));
+  else
+    for (let from = 0; from < fields.length; from += linesPerChunk)
+      parts.push(joinPrintable(fields.slice(from, from + linesPerChunk).map((field) => describeField(field, width))));
   const refusal = refusalOf(layer);
   const remarks = [...(refusal === null ? [] : [refusal]), ...layer.warnings];
   return [...parts, joinPrintable([...remarks.map((sentence) => `  warning   ${sentence}`), ""])].join("\n");
@@ -135,13 +163,30 @@ const linesPerChunk = 512;
 
 const joinPrintable = (lines: readonly string[]): string => lines.map(escapeControlCharacters).join("\n");
 
+const ofContents = "Contents:";
+
 export const infoCommand: Command<InfoArguments> = {
   usage: "info <inputs..>",
   summary: "Show the layers of INPUT: fields, coordinate reference system, count, extent and warnings",
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
-  options: { ...inspectOptions, accuracy: { ...inspectOptions.accuracy, defaultDescription: "100" } },
+  options: {
+    stats: {
+      type: "boolean",
+      group: ofContents,
+      describe:
+        "Show statistics: values, nulls, distinct values, quantiles, frequent values, keys, lengths and areas (check counts invalid geometries)",
+    },
+    head: { ...takes("N"), group: ofContents, describe: "Show only the first N features of each layer" },
+    where: shapingOptions.where,
+    select: shapingOptions.select,
+    ...inspectOptions,
+    accuracy: { ...inspectOptions.accuracy, defaultDescription: "100" },
+  },
   examples: [
     ["info roads.shp", "show the contents of a Shapefile"],
+    ["info parcels.gpkg --stats", "show statistics of every field and of the geometries"],
+    ["info addresses.csv --stats --where \"city = 'Oslo'\" --select street,number", "of some features and fields"],
+    ["info addresses.csv --head 5", "show the first five features as a table"],
     ["info data.zip --json", "print JSON records"],
   ],
   async run(args) {

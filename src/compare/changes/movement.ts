@@ -1,5 +1,5 @@
 /** How far a geometry moved. */
-import { geodesicDistance } from "./geodesic.js";
+import { geodesicDistance } from "../../crs/geodesic.js";
 import { hasSameStructure, type Shape } from "./shape.js";
 
 export interface Movement {

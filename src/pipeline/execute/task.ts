@@ -2,6 +2,8 @@
  * The part of a conversion that any thread can run: reads a split, applies the stages to its batches, fits and encodes
  * them, or summarizes them. Takes and returns plain data.
  */
+
+import { geographicConversion } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { createSource } from "../../io/input/create-source.js";
 import type { SourceSpec } from "../../io/input/source.js";
@@ -9,7 +11,7 @@ import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
 import { isAcquired, releaseBuffer } from "../../model/buffer-pool.js";
 import { extentOfColumn } from "../../model/feature-box.js";
 import type { Extent } from "../../model/geometry.js";
-import type { Dataset, Layer, Split } from "../../model/layer.js";
+import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { Summarizer, type SummaryState } from "../../model/layer-summary.js";
 import { packFeatures } from "../../model/pack-features.js";
 import type { Chunk, Encoder, Format, ReaderModule, TargetLayer } from "../../plugin/format.js";
@@ -18,6 +20,7 @@ import { buildStage } from "../../stages/build-stage.js";
 import { fitBatch } from "../../stages/fit-batch.js";
 import type { FitPlan } from "../../stages/fit-plan.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
+import type { StatisticsCollector, StatisticsState } from "../../statistics/statistics.js";
 import { countDropped } from "../write/rejects-file.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { type Findings, HostContext } from "./host-context.js";
@@ -48,9 +51,16 @@ export interface TaskSpec extends ScanSpec {
   readonly checks?: readonly StageSpec[];
   /** Names of fields that the request mentions. */
   readonly requestedFields?: readonly string[];
-  readonly outcome: { readonly kind: "summary"; readonly refinesTypes: boolean } | EncodeSpec;
+  readonly outcome: SummarySpec | EncodeSpec;
   /** Start time of the run, in milliseconds since 1970. */
   readonly now: number;
+}
+
+export interface SummarySpec {
+  readonly kind: "summary";
+  readonly refinesTypes: boolean;
+  /** Also collects statistics; the system of the coordinates, null if it is unknown. */
+  readonly statistics?: { readonly crs: Crs | null };
 }
 
 export interface EncodeSpec {
@@ -86,6 +96,7 @@ export interface PieceResult extends Findings {
   readonly seenFields: readonly string[];
   readonly chunks: readonly EncodedChunk[];
   readonly summary: SummaryState | null;
+  readonly statistics?: StatisticsState;
   /** Features with a geometry after the stages. */
   readonly withGeometry: number;
 }
@@ -118,7 +129,16 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
   const encoders = spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, context) : [];
-  return new LayerTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
+  const statistics = spec.outcome.kind === "summary" ? spec.outcome.statistics : undefined;
+  const createCollector = statistics ? await prepareStatistics(statistics.crs) : () => null;
+  return new LayerTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders, createCollector });
+}
+
+/** Loads the code of statistics, which few runs need. */
+async function prepareStatistics(crs: Crs | null): Promise<() => StatisticsCollector> {
+  const { StatisticsCollector } = await import("../../statistics/statistics.js");
+  const toDegrees = await geographicConversion(crs);
+  return () => new StatisticsCollector(toDegrees);
 }
 
 /** Counts the features that stages reject, apart from those that the reader rejects. */
@@ -176,6 +196,7 @@ interface StagePipeline {
   readonly stages: readonly Stage[];
   readonly checks: readonly Stage[];
   readonly encoders: readonly Encoder[];
+  readonly createCollector: () => StatisticsCollector | null;
 }
 
 class LayerTask implements Task {
@@ -229,6 +250,7 @@ class LayerTask implements Task {
     const seen = new Set<string>();
     const chunks: EncodedChunk[] = [];
     const summarizer = spec.outcome.kind === "summary" ? new Summarizer(spec.outcome.refinesTypes) : null;
+    const collector = this.pipeline.createCollector();
     let read = 0;
     let withGeometry = 0;
     let lastRecord = 0;
@@ -245,6 +267,7 @@ class LayerTask implements Task {
       withGeometry += countGeometries(shaped);
       if (checks.length > 0) applyStages(checks, shaped);
       summarizer?.add(shaped);
+      collector?.add(shaped);
       const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
@@ -253,7 +276,15 @@ class LayerTask implements Task {
     }
     const findings = this.context.takeFindings(lastRecord);
     read += countDropped(findings.rejects) - stageContext.rejected;
-    return { ...findings, read, seenFields: [...seen], withGeometry, chunks, summary: summarizer?.state ?? null };
+    return {
+      ...findings,
+      read,
+      seenFields: [...seen],
+      withGeometry,
+      chunks,
+      summary: summarizer?.state ?? null,
+      ...(collector ? { statistics: collector.toState() } : {}),
+    };
   }
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {

@@ -56,9 +56,7 @@ export async function planStages(
   const stages: StageSpec[] = [];
   const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
 
-  if (open.fid !== undefined) add("ids-to-field", { name: open.fid });
-  if (request.where !== undefined) add("where", { expression: request.where });
-  if (request.select) add("select", { fields: request.select });
+  stages.push(...filterStages(open, request));
   if (request.cast) add("cast", { map: request.cast });
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
@@ -71,6 +69,18 @@ export async function planStages(
   if (request.geometryType !== undefined) add("geometry-type", { type: request.geometryType });
   if (request.bbox) add("bbox", { box: checkBbox(request.bbox, crs.crs) });
   return { stages, ...crs };
+}
+
+/** The stages that choose features and fields. */
+export function filterStages(
+  { fid }: Pick<OpenLayer, "fid">,
+  { where, select }: Pick<ConvertRequest, "where" | "select">,
+): StageSpec[] {
+  return [
+    ...(fid === undefined ? [] : [{ name: "ids-to-field", settings: { name: fid } }]),
+    ...(where === undefined ? [] : [{ name: "where", settings: { expression: where } }]),
+    ...(select ? [{ name: "select", settings: { fields: select } }] : []),
+  ];
 }
 
 /**
@@ -189,6 +199,24 @@ export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest
     if (fid !== undefined) names.add(fid);
   }
   for (const field of wanted) if (!names.has(field)) throw fieldMissingError(layers, request, field, [...names]);
+}
+
+/**
+ * A requested field that no feature has is an error, not an empty result.
+ * @param seen the fields of the features
+ * @throws field-missing
+ */
+export function checkSeenFields(
+  layers: readonly OpenLayer[],
+  request: ConvertRequest,
+  seen: ReadonlySet<string>,
+): void {
+  const wanted = requestedFields(request);
+  if (wanted.length === 0) return;
+  const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
+  for (const name of wanted) {
+    if (!seen.has(name) && !declared.includes(name)) throw fieldMissingError(layers, request, name, [...seen]);
+  }
 }
 
 /** @param fields the existing fields */

@@ -8,7 +8,7 @@ import type { GeometryCounts } from "../input/check-geometry.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import { declaredFields, mergeFindings } from "../input/read-layer.js";
 import type { PlannedLayer } from "../plan/plan-layer.js";
-import { fieldMissingError, requestedFields } from "../plan/plan-stages.js";
+import { checkSeenFields } from "../plan/plan-stages.js";
 import { countDropped } from "./rejects-file.js";
 
 /** Appends an encoded chunk to its part; called in order. */
@@ -63,7 +63,12 @@ export async function writeLayer(
     if (carried.located === 0) noteMissingGeometries(conversion, openLayer, carried.features);
     if (stagePlan.isCrsAssumed && count.withGeometry > 0) noteAssumedCrs(conversion, openLayer);
   }
-  if (read > 0 && request.limit === undefined) checkRequestedFields(conversion, planned, seen);
+  if (read > 0 && request.limit === undefined)
+    checkSeenFields(
+      planned.inputs.map((input) => input.openLayer),
+      request,
+      seen,
+    );
   if (written === 0) await noteFieldsOfEmptyLayer(conversion, planned);
 }
 
@@ -108,17 +113,6 @@ function requireCompleteRead(
   if (!unread) return;
   const reason = `${unread.reason}; nothing was appended, since the existing file must be read completely first`;
   throw createError("input-corrupt", { source: open.source.name, place: unread.place, reason });
-}
-
-/** A requested field that no feature has is an error, not an empty result. @throws field-missing */
-function checkRequestedFields({ request }: ConversionContext, planned: PlannedLayer, seen: ReadonlySet<string>): void {
-  const wanted = requestedFields(request);
-  if (wanted.length === 0) return;
-  const layers = planned.inputs.map((input) => input.openLayer);
-  const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
-  for (const name of wanted) {
-    if (!seen.has(name) && !declared.includes(name)) throw fieldMissingError(layers, request, name, [...seen]);
-  }
 }
 
 /** A writer without a summary knows the fields only from features; reports them as lost if there are no features. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { geodesicDistance } from "../../src/compare/changes/geodesic.js";
+import { geodesicDistance } from "../../src/crs/geodesic.js";
 
 /** Latitudes and longitudes as PROJ 9.1.1 takes them, with its result: `echo "50 8 50 8.001" | geod +ellps=WGS84 -I -F %.5f`. */
 const measured = [

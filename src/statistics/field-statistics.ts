@@ -1,0 +1,225 @@
+import { type Column, isBytesColumn, Presence } from "../model/column.js";
+import {
+  type FieldLimits,
+  type FieldStatisticsState,
+  type LongestText,
+  maxSketchedKeyBytes,
+  maxStartBytes,
+} from "./field-state.js";
+import { hashed } from "./hash.js";
+import { CountTable } from "./sketches/count-table.js";
+import { DigestSample } from "./sketches/digest-sample.js";
+import { HyperLogLog } from "./sketches/hyper-log-log.js";
+import { QuantileSketch } from "./sketches/quantile-sketch.js";
+import { Tag, ValueReader, valueOfBytes } from "./value-reader.js";
+
+/** Order of the first bytes of two texts: that of their code points. */
+function compareStarts(bytes: Uint8Array, from: number, to: number, start: Uint8Array): number {
+  const length = Math.min(to - from, maxStartBytes);
+  for (let k = 0; k < length && k < start.length; k++) {
+    const difference = bytes[from + k]! - start[k]!;
+    if (difference !== 0) return difference;
+  }
+  return length - start.length;
+}
+
+const startOf = (bytes: Uint8Array, from: number, to: number): Uint8Array =>
+  bytes.slice(from, Math.min(to, from + maxStartBytes));
+
+function countCharacters(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  // Continuation bytes of UTF-8 begin with the bits 10.
+  for (let at = from; at < to; at++) if ((bytes[at]! & 0xc0) !== 0x80) count++;
+  return count;
+}
+
+/** The sketches that take over when there are too many distinct values. */
+interface Sketches {
+  readonly distinct: HyperLogLog;
+  readonly quantiles: QuantileSketch;
+  unique: DigestSample | null;
+}
+
+const emptyState = (): Omit<FieldStatisticsState, "table" | "sketches"> => ({
+  values: 0,
+  numbers: 0,
+  sum: 0,
+  lost: 0,
+  notFinite: 0,
+  min: null,
+  max: null,
+  minText: null,
+  maxText: null,
+  longest: null,
+});
+
+const reader = new ValueReader();
+
+/** Collects the statistics of the values of a field, and merges those of later ones. */
+export class FieldStatistics {
+  private readonly state = emptyState();
+  private table = new CountTable();
+  private sketches: Sketches | null = null;
+
+  constructor(private readonly limits: FieldLimits) {}
+
+  add(column: Column, length: number): void {
+    const { presence } = column;
+    const isText = isBytesColumn(column) && column.type !== "binary";
+    for (let row = 0; row < length; row++) {
+      if (presence[row] !== Presence.value) continue;
+      reader.read(column, row);
+      const { tag, bytes, from, to } = reader;
+      this.state.values++;
+      if (tag === Tag.number || tag === Tag.integer) this.addNumber(reader.number);
+      else if (isText) this.addText(bytes, from, to);
+      this.count(tag, bytes, from, to, hashed.low, hashed.high, 1);
+    }
+  }
+
+  private addNumber(value: number | bigint): void {
+    const { state } = this;
+    const number = Number(value);
+    if (!Number.isFinite(number)) {
+      state.notFinite++;
+      return;
+    }
+    state.numbers++;
+    this.addToSum(number);
+    if (state.min === null || value < state.min) state.min = value;
+    if (state.max === null || value > state.max) state.max = value;
+  }
+
+  private addToSum(number: number): void {
+    const { state } = this;
+    const sum = state.sum + number;
+    state.lost += Math.abs(state.sum) >= Math.abs(number) ? state.sum - sum + number : number - sum + state.sum;
+    state.sum = sum;
+  }
+
+  private addText(bytes: Uint8Array, from: number, to: number): void {
+    const { state } = this;
+    if (state.minText === null || compareStarts(bytes, from, to, state.minText) < 0)
+      state.minText = startOf(bytes, from, to);
+    if (state.maxText === null || compareStarts(bytes, from, to, state.maxText) > 0)
+      state.maxText = startOf(bytes, from, to);
+    if (state.longest === null || to - from > state.longest.bytes) {
+      const characters = countCharacters(bytes, from, to);
+      state.longest = { bytes: to - from, characters, start: startOf(bytes, from, to) };
+    }
+  }
+
+  /** Counts a value by its bytes and hash. */
+  private count(
+    tag: number,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    low: number,
+    high: number,
+    times: number,
+  ): void {
+    if (this.sketches) {
+      this.sketch(tag, bytes, from, to, low, high, times);
+      if (to - from > maxSketchedKeyBytes) return;
+    }
+    this.table.add(tag, bytes, from, to, low, high, times);
+    const { distinct, keyBytes } = this.limits;
+    if (this.table.size <= distinct && this.table.byteLength <= keyBytes) return;
+    if (!this.sketches) this.startSketches();
+    this.table.purge(maxSketchedKeyBytes);
+  }
+
+  private sketch(
+    tag: number,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    low: number,
+    high: number,
+    times: number,
+  ): void {
+    const sketches = this.sketches!;
+    sketches.distinct.add(low, high);
+    if (sketches.unique) {
+      sketches.unique.add(low, high, times);
+      if (sketches.unique.hasRepeated) sketches.unique = null;
+    }
+    if (tag !== Tag.number && tag !== Tag.integer) return;
+    const number = Number(valueOfBytes(tag, bytes, from, to));
+    if (Number.isFinite(number)) sketches.quantiles.add(number, times);
+  }
+
+  /** Passes the values of the table to sketches. */
+  private startSketches(): void {
+    if (this.sketches) return;
+    const { table, limits } = this;
+    const unique = table.hasOnlyOnes ? new DigestSample(limits.digests, false) : null;
+    this.sketches = { distinct: new HyperLogLog(), quantiles: new QuantileSketch(), unique };
+    const { tags, bytes, ends, hashes, counts } = table.state;
+    for (let k = 0; k < table.size; k++)
+      this.sketch(tags[k]!, bytes, table.startOf(k), ends[k]!, hashes[2 * k]!, hashes[2 * k + 1]!, counts[k]!);
+  }
+
+  /** Merges the statistics of later values. */
+  merge(other: FieldStatisticsState): void {
+    const { state } = this;
+    state.values += other.values;
+    state.numbers += other.numbers;
+    state.notFinite += other.notFinite;
+    this.addToSum(other.sum);
+    state.lost += other.lost;
+    if (other.min !== null && (state.min === null || other.min < state.min)) state.min = other.min;
+    if (other.max !== null && (state.max === null || other.max > state.max)) state.max = other.max;
+    const { minText, maxText } = other;
+    if (minText && (!state.minText || compareStarts(minText, 0, minText.length, state.minText) < 0))
+      state.minText = minText;
+    if (maxText && (!state.maxText || compareStarts(maxText, 0, maxText.length, state.maxText) > 0))
+      state.maxText = maxText;
+    state.longest = longer(state.longest, other.longest);
+    if (other.sketches) this.mergeSketches(other.sketches);
+    this.mergeTable(other);
+  }
+
+  private mergeSketches(other: NonNullable<FieldStatisticsState["sketches"]>): void {
+    this.startSketches();
+    const sketches = this.sketches!;
+    sketches.distinct.merge(other.distinct);
+    sketches.quantiles.merge(other.quantiles);
+    if (other.unique === null) sketches.unique = null;
+    else sketches.unique?.merge(other.unique);
+    if (sketches.unique?.hasRepeated) sketches.unique = null;
+  }
+
+  private mergeTable({
+    table: { size, tags, hashes, counts, ends, bytes, error },
+    sketches,
+  }: FieldStatisticsState): void {
+    const { distinct, keyBytes } = this.limits;
+    for (let k = 0; k < size; k++) {
+      const from = k === 0 ? 0 : ends[k - 1]!;
+      const [to, low, high] = [ends[k]!, hashes[2 * k]!, hashes[2 * k + 1]!];
+      // The sketches of the other side have its values already.
+      if (!sketches) this.count(tags[k]!, bytes, from, to, low, high, counts[k]!);
+      else this.table.add(tags[k]!, bytes, from, to, low, high, counts[k]!);
+    }
+    this.table.state.error += error;
+    if (this.table.size > distinct || this.table.byteLength > keyBytes) this.table.purge(maxSketchedKeyBytes);
+  }
+
+  toState(): FieldStatisticsState {
+    const { state, table, sketches } = this;
+    return {
+      ...state,
+      table: table.toState(),
+      sketches: sketches && {
+        distinct: sketches.distinct.state,
+        quantiles: sketches.quantiles.toState(),
+        unique: sketches.unique?.state ?? null,
+      },
+    };
+  }
+}
+
+const longer = (a: LongestText | null, b: LongestText | null): LongestText | null =>
+  a === null || (b !== null && b.bytes > a.bytes) ? b : a;
