@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { geodesicDistance } from "../../src/crs/geodesic.js";
+import { geodesicDistance, geodesicRingArea } from "../../src/crs/geodesic.js";
 
 /** Latitudes and longitudes as PROJ 9.1.1 takes them, with its result: `echo "50 8 50 8.001" | geod +ellps=WGS84 -I -F %.5f`. */
 const measured = [
@@ -25,4 +25,22 @@ test("nearly opposite points are as far apart as PROJ says, to 0.6 %", () => {
 test("a position is 0 m from itself", () => {
   expect(geodesicDistance(13.4, 52.5, 13.4, 52.5)).toBe(0);
   expect(geodesicDistance(-180, 10, 180, 10)).toBe(0);
+});
+
+/** Rings of longitudes and latitudes, with the area from PROJ 9: pyproj's `Geod(ellps="WGS84").polygon_area_perimeter`. */
+const surrounded = [
+  ["a degree at the equator", [0, 0, 1, 0, 1, 1, 0, 1, 0, 0], 12_308_778_361.469452],
+  ["a small house", [10, 50, 10.0001, 50, 10.0001, 50.0001, 10, 50.0001, 10, 50], 79.74643364548683],
+  ["half a continent", [10, 50, 40, 45, 35, 70, 5, 65, 10, 50], 3_935_976_127_256.296],
+  ["across the antimeridian", [179, -10, -179, -10, -178, 10, 178, 12, 179, -10], 771_109_573_533.3486],
+  ["around the north pole", [0, 80, 90, 80, 180, 80, -90, 80, 0, 80], 2_507_270_031_169.875],
+  ["around the south pole", [0, -60, -90, -70, 180, -65, 90, -62, 0, -60], 17_030_665_767_461.062],
+] as const;
+
+test.each(surrounded)("the area of %s is that of PROJ, in both directions", (_, positions, squareMetres) => {
+  const xy = Float64Array.from(positions);
+  const count = positions.length / 2;
+  const reversed = Float64Array.from(positions, (_value, k) => xy[2 * (count - 1 - (k >> 1)) + (k & 1)]!);
+  for (const ring of [xy, reversed])
+    expect(Math.abs(geodesicRingArea(ring, 0, count) / squareMetres - 1)).toBeLessThan(1e-9);
 });
