@@ -97,14 +97,14 @@ export async function diff(request: CompareRequest, call: CallOptions & DiffCall
   return diffInputs(request, onChange ? { onChange } : {}, createHost(builtins, options));
 }
 
-/** `geoferry info`, or `check` if `thorough`. @throws what opening and reading the inputs throws */
+/** `geoferry info`, with `statistics` as with `--stats`, or `check` if `thorough`. @throws what opening and reading the inputs throws */
 export const inspect = (
   request: InspectRequest,
   call: CallOptions = {},
   thorough: boolean = false,
 ): Promise<InspectReport> =>
   withLibraryErrors(async () => {
-    checkOptions("inspect", request, ["inputs", "existingMap"]);
+    checkOptions("inspect", request, ["inputs", "existingMap", "statistics"]);
     const { inputs } = request as Partial<InspectRequest>;
     if (!Array.isArray(inputs))
       throw createError("option-invalid", {
@@ -177,6 +177,14 @@ export { Registry } from "./plugin/registry.js";
 export type { ServiceClient, Traffic } from "./remote/client/map-client.js";
 export { createServiceClient, defaultTraffic } from "./remote/client/service-client.js";
 export type { Connection } from "./remote/connection/connection.js";
+export type {
+  FieldStatisticsReport,
+  FrequentValue,
+  QuantilesReport,
+  ReportedValue,
+} from "./statistics/field-report.js";
+export type { GeometryStatisticsReport } from "./statistics/geometry-statistics.js";
+export type { StatisticsReport } from "./statistics/statistics.js";
 export type { ApplyReport } from "./sync/apply/apply-context.js";
 export {
   type DedupeHooks,

@@ -169,6 +169,7 @@ describe("docs/command-line.md", () => {
     "README.md",
     "docs/converting.md",
     "docs/diff.md",
+    "docs/statistics.md",
     "docs/plugin-guide.md",
     "docs/where.md",
     "docs/errors.md",

@@ -127,6 +127,7 @@ describe.each([
   "docs/converting.md",
   "docs/diff.md",
   "docs/from-ogr2ogr.md",
+  "docs/statistics.md",
   "docs/command-line.md",
   "docs/sync.md",
   "docs/jobs.md",

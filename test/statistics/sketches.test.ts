@@ -21,16 +21,19 @@ function sizeOf(data: unknown): number {
 }
 
 describe("HyperLogLog", () => {
-  it.each([100, 10_000, million])("estimates %i distinct texts, each added twice, within three standard errors", (count) => {
-    const sketch = new HyperLogLog();
-    for (let k = 0; k < 2 * count; k++) {
-      const bytes = Buffer.from(`value ${k % count}`);
-      hashBytes(bytes, 0, bytes.length);
-      sketch.add(hashed.low, hashed.high);
-    }
-    expect(distinctStandardError).toBeCloseTo(0.008125, 6);
-    expect(Math.abs(sketch.estimate() / count - 1)).toBeLessThan(3 * distinctStandardError);
-  });
+  it.each([100, 10_000, million])(
+    "estimates %i distinct texts, each added twice, within three standard errors",
+    (count) => {
+      const sketch = new HyperLogLog();
+      for (let k = 0; k < 2 * count; k++) {
+        const bytes = Buffer.from(`value ${k % count}`);
+        hashBytes(bytes, 0, bytes.length);
+        sketch.add(hashed.low, hashed.high);
+      }
+      expect(distinctStandardError).toBeCloseTo(0.008125, 6);
+      expect(Math.abs(sketch.estimate() / count - 1)).toBeLessThan(3 * distinctStandardError);
+    },
+  );
 
   it("estimates the union of two sketches", () => {
     const [one, other] = [new HyperLogLog(), new HyperLogLog()];

@@ -105,13 +105,7 @@ function fieldDetails(field: FieldStatisticsReport, columns: number): string[] {
   if (histogram && min !== null && min !== max)
     details.push(["histogram", `${formatValue(min, type)} ${drawBars(histogram)} ${formatValue(max, type)}`]);
   if (notFinite > 0) details.push(["not finite", groupDigits(notFinite)]);
-  if (frequent.values.length > 0 && key === "no") {
-    const words = frequent.values.map(
-      ({ value, count }) => `${cutText(formatValue(value, type), maxDetailWidth)} (${groupDigits(count)})`,
-    );
-    const error = frequent.exact ? "" : `; counts may be ${groupDigits(frequent.countError)} greater`;
-    details.push(["frequent", `${words.join(", ")}${error}`]);
-  }
+  if (frequent.values.length > 0 && key === "no") details.push(describeFrequent(field));
   if (longest) {
     const text = cutText(escapeControlCharacters(longest.text), maxDetailWidth);
     const bytes = longest.bytes === longest.characters ? "" : `, ${formatCount(longest.bytes, "byte")}`;
@@ -124,6 +118,16 @@ function fieldDetails(field: FieldStatisticsReport, columns: number): string[] {
       wrapped(text, columns - 16).map((line, l) => `    ${(l === 0 ? word : "").padEnd(10)}  ${line}`),
     ),
   ];
+}
+
+function describeFrequent({ type, frequent: { values, exact, countError } }: FieldStatisticsReport): [string, string] {
+  const isRepeated = values.some(({ count }) => count > 1);
+  const words = values.map(({ value, count }) => {
+    const text = cutText(formatValue(value, type), maxDetailWidth);
+    return isRepeated ? `${text} (${groupDigits(count)})` : text;
+  });
+  const error = exact ? "" : `; counts may be up to ${groupDigits(countError)} greater`;
+  return [isRepeated ? "frequent" : "all values", `${words.join(", ")}${error}`];
 }
 
 /** A bar for each range of the histogram; ranges with values are never blank. */
