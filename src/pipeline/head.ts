@@ -7,8 +7,9 @@ import { buildStage } from "../stages/build-stage.js";
 import type { Stage } from "../stages/stage.js";
 import { HostContext } from "./execute/host-context.js";
 import { type OpenLayer, openInputs } from "./input/open-inputs.js";
-import type { InspectRequest } from "./inspect.js";
+import type { InspectReport, InspectRequest } from "./inspect.js";
 import { checkNames, checkSeenFields, filterStages } from "./plan/plan-stages.js";
+import { ReportBuilder } from "./report.js";
 import type { Host } from "./request.js";
 
 /** The first features of a layer, in the coordinates of the source. */
@@ -21,16 +22,22 @@ export interface LayerHead {
   readonly batches: readonly Batch[];
 }
 
+export interface HeadReport extends Pick<InspectReport, "losses" | "notices" | "skippedRanges"> {
+  readonly layers: readonly LayerHead[];
+}
+
 /**
  * Reads no more of the input than the first features need.
  * @param count features of each layer
  * @throws what opening and reading the inputs throws; field-missing
  */
-export async function readHead(request: InspectRequest, host: Host, count: number): Promise<LayerHead[]> {
+export async function readHead(request: InspectRequest, host: Host, count: number): Promise<HeadReport> {
   const convertRequest = { ...request, output: "" };
   await using spool = new Spool();
   await using inputs = await openInputs(request.inputs, { ...request, keepsBadGeometries: true }, host, spool);
   checkNames(inputs.layers, convertRequest);
+  const reportBuilder = new ReportBuilder();
+  for (const found of inputs.findings) reportBuilder.add(found);
   const seen = new Set<string>();
   const heads: LayerHead[] = [];
   let isComplete = true;
@@ -38,11 +45,13 @@ export async function readHead(request: InspectRequest, host: Host, count: numbe
     const { layer, source, reader } = open;
     const batches = await readFirst(open, request, host, count, seen);
     isComplete &&= batches.reduce((sum, { length }) => sum + length, 0) < count;
+    reportBuilder.add(open.context.takeFindings(0));
     heads.push({ input: source.name, format: reader.id, layer: layer.name, crs: layer.crs, batches });
   }
   // Features that were not read may have other fields.
   if (isComplete && seen.size > 0) checkSeenFields(inputs.layers, convertRequest, seen);
-  return heads;
+  const { losses, notices, skippedRanges } = reportBuilder;
+  return { layers: heads, losses: losses.list(), notices: notices.list(), skippedRanges };
 }
 
 async function readFirst(

@@ -37,6 +37,19 @@ const surrounded = [
   ["around the south pole", [0, -60, -90, -70, 180, -65, 90, -62, 0, -60], 17_030_665_767_461.062],
 ] as const;
 
+test("the area of a house that is not aligned with the axes is that of PROJ, to a ten millionth", () => {
+  const corners = [
+    [10.00008775825619, 60.00004794255386],
+    [9.999952057446139, 60.000087758256186],
+    [9.99991224174381, 59.99995205744614],
+    [10.000047942553861, 59.999912241743814],
+    [10.00008775825619, 60.00004794255386],
+  ];
+  expect(Math.abs(geodesicRingArea(Float64Array.from(corners.flat()), 0, 5) / 124.33611270040274 - 1)).toBeLessThan(
+    1e-7,
+  );
+});
+
 test.each(surrounded)("the area of %s is that of PROJ, in both directions", (_, positions, squareMetres) => {
   const xy = Float64Array.from(positions);
   const count = positions.length / 2;

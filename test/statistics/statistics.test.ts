@@ -281,6 +281,23 @@ describe("the command", () => {
     });
   });
 
+  it("--head prints the notes of the reader", () => {
+    const path = scratch.path("latin.csv");
+    writeFileSync(path, Buffer.from("name\nK\u00f6ln\n", "latin1"));
+    const { stdout, stderr } = geoferry(["info", path, "--head", "1"]);
+    expect(stdout).toContain("Köln");
+    expect(stderr).toContain("note encoding-assumed");
+  });
+
+  it("has statistics of the first thousand fields of a layer, and says how many more there are", () => {
+    const names = Array.from({ length: 1200 }, (_, k) => `f${k}`);
+    const path = file("csv", `${names.join(",")}\n${names.map((_, k) => k).join(",")}\n`);
+    const { status, stdout } = geoferry(["info", path, "--stats"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("\n    … 200 more fields; --select chooses fields\n");
+    expect(geoferry(["info", path, "--stats", "--select", "f1199"]).stdout).toMatch(/ {4}f1199 +int32 +1 +0 +1 +1,199/);
+  });
+
   it("refuses --head 0", () => {
     expect(geoferry(["info", large, "--head", "0"])).toMatchObject({ status: 2 });
   });

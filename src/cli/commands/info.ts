@@ -112,8 +112,13 @@ async function showHead(request: InspectRequest, host: Host, count: number, args
     import("../../pipeline/head.js"),
     import("../output/head-table.js"),
   ]);
-  for (const layer of await readHead(request, host, count))
+  const { layers, losses, notices, skippedRanges } = await readHead(request, host, count);
+  for (const layer of layers)
     process.stdout.write(args.json ? headRecords(layer) : headText(layer, columnsOf(process.stdout, process.env)));
+  // The statistics report the same.
+  if (args.stats) return;
+  renderLosses(notices, losses, args);
+  renderSkippedRanges(skippedRanges, args);
 }
 
 const formatNumber = (value: number): string => String(Number(value.toFixed(7)));
