@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
+import { inspect as inspectInLibrary } from "../../src/index.js";
 import { type InspectRequest, inspect } from "../../src/pipeline/inspect.js";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { geoferry } from "../support/command.js";
@@ -220,6 +221,17 @@ describe("geometries", () => {
     expect(utm.geometry.length! / (1000 / 0.9996)).toBeCloseTo(1, 6);
     const unknown = await collect(file("csv", line));
     expect(unknown.geometry).toMatchObject({ length: null, unmeasured: 1 });
+  });
+});
+
+describe("the library", () => {
+  it("inspect has statistics on request, and refuses unknown options", async () => {
+    const path = file("csv", "a\n1\n2\n");
+    const [layer] = (await inspectInLibrary({ inputs: [path], statistics: true })).layers;
+    expect(layer!.statistics!.fields[0]).toMatchObject({ name: "a", values: 2, mean: 1.5 });
+    expect((await inspectInLibrary({ inputs: [path] })).layers[0]!.statistics).toBeUndefined();
+    const misspelled = { inputs: [path], statistic: true } as unknown as InspectRequest;
+    await expect(inspectInLibrary(misspelled)).rejects.toMatchObject({ code: "option-unknown" });
   });
 });
 
