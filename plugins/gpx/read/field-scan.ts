@@ -4,7 +4,7 @@ import { findNumberLikeName } from "../../shared/text/number-like-names.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, segmentField, standardFields } from "../elements.js";
 import type { ValuePath } from "./paths.js";
 import type { GpxField, GpxScanResult } from "./scan-result.js";
-import { classifyValue, fittingType, guessType, ValueForm } from "./value-forms.js";
+import { classifyValue, fittingType, guessType, ValueForm } from "../../shared/text/value-forms.js";
 
 interface FieldStats {
   /** The `ValueForm` flags of all values. */
