@@ -1,5 +1,6 @@
 import { defineFormat } from "../../src/plugin/index.js";
 import { identifyGml } from "./identify.js";
+import { isWfsAddress, redactAddress, serviceStem } from "./service/address.js";
 
 export const gmlOptions = {
   types: {
@@ -18,6 +19,35 @@ export const gmlOptions = {
   fid: { type: "text", help: "Name of a field that also holds the feature ids" },
 } as const;
 
+const serviceOptions = {
+  pageSize: {
+    type: "integer",
+    min: 1,
+    max: 100_000,
+    default: 1000,
+    help: "Features to ask for at once; the service may send fewer",
+  },
+  singleRead: {
+    type: "boolean",
+    default: false,
+    help: "Read the pages once only: twice as fast, but edits during the reading can go unnoticed",
+  },
+  rate: { type: "number", min: 0.01, help: "Requests per second at most; default: no limit" },
+} as const;
+
+export const wfsOptions = {
+  version: {
+    type: "choice",
+    choices: ["auto", "2.0.0", "1.1.0"],
+    default: "auto",
+    help: "Version of the protocol; default: that of the address, else the newest that the service has",
+  },
+  types: gmlOptions.types,
+  geometry: gmlOptions.geometry,
+  axisOrder: gmlOptions.axisOrder,
+  ...serviceOptions,
+} as const;
+
 /** Geography Markup Language 2.1 to 3.3, as far as Simple Features go (OGC 10-100r3). */
 export const gml = defineFormat({
   apiVersion: 1,
@@ -34,4 +64,20 @@ export const gml = defineFormat({
   },
 });
 
-export default [gml];
+/** Web Feature Service 1.1.0 and 2.0.0 (OGC 04-094, OGC 09-025r2). */
+export const wfs = defineFormat({
+  apiVersion: 1,
+  id: "wfs",
+  label: "Web Feature Service (WFS)",
+  extensions: [],
+  addresses: {
+    syntax: "wfs:URL or https://…?service=WFS",
+    match: isWfsAddress,
+    fileStem: (text) => serviceStem(text, "wfs"),
+    redact: redactAddress,
+  },
+  identify: () => "no",
+  reader: { options: wfsOptions, indistinct: ["field-types"], load: () => import("./wfs-reader.js") },
+});
+
+export default [gml, wfs];

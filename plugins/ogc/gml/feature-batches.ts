@@ -7,12 +7,14 @@ import {
   type ColumnBuilder,
   columnBuilder,
   type Field,
+  type FieldType,
   GeometryBuilder,
   initialRowCapacity,
   Presence,
 } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
+import { classifyValue, fittingType } from "../../shared/text/value-forms.js";
 import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
 import { malformed } from "./coordinates.js";
 import { attributeOf, type GmlElement } from "./element.js";
@@ -55,6 +57,14 @@ function pushText(builder: ColumnBuilder, text: string): void {
   else builder.push(specialNumbers[trimmed] ?? Number(trimmed));
 }
 
+/** Whether a text is a value of a type as XML Schema writes it, or empty. */
+function fitsType(text: string, type: FieldType): boolean {
+  const bytes = Buffer.from(text.trim());
+  if (bytes.length === 0 || type === "text") return true;
+  if (type === "boolean" && /^[01]$/.test(text.trim())) return true;
+  return fittingType(classifyValue(bytes, 0, bytes.length), type) === type;
+}
+
 export class FeatureBatches {
   private readonly fields: readonly Field[];
   private readonly byPath = new Map<string, number>();
@@ -78,6 +88,8 @@ export class FeatureBatches {
     private readonly plan: GmlLayerPlan,
     systems: readonly ReferenceSystem[],
     private readonly context: Pick<ReadContext, "keepsBadGeometries" | "reject" | "reportLoss" | "reportNotice">,
+    /** Whether the fields were declared before the features were seen, so that values may not fit them. */
+    private readonly isStrict = false,
   ) {
     this.fields = fieldsOf(plan);
     plan.fields.forEach(({ path, property }: GmlField, index) => {
@@ -128,7 +140,11 @@ export class FeatureBatches {
 
   private addProperty(property: GmlElement): void {
     const { local } = property;
-    if (geometryOf(property)) return;
+    if (geometryOf(property)) {
+      if (this.isStrict && local !== this.plan.geometryProperty)
+        this.context.reportLoss("geometry-column-left-out", local, "a geometry beside the first was left out");
+      return;
+    }
     const nested = this.jsonOf.get(local);
     if (nested !== undefined) {
       const values = this.nested.get(nested) ?? [];
@@ -137,13 +153,26 @@ export class FeatureBatches {
       return;
     }
     this.leaves.length = 0;
-    for (const { path, text } of addLeaves(this.leaves, property, local, () => undefined)) {
-      const index = this.byPath.get(path);
-      const builder = index === undefined ? undefined : this.builders[index]!;
-      if (!builder || builder.length > this.rows) continue;
-      if (text === null) builder.pushNull();
-      else pushText(builder, text);
+    const onGeometry = (path: string) => {
+      if (this.isStrict)
+        this.context.reportLoss("geometry-column-left-out", path, "a geometry in a property was left out");
+    };
+    for (const leaf of addLeaves(this.leaves, property, local, onGeometry)) this.addLeaf(leaf, local);
+  }
+
+  private addLeaf({ path, text }: Leaf, property: string): void {
+    const index = this.byPath.get(path);
+    const builder = index === undefined ? undefined : this.builders[index]!;
+    if (!builder || builder.length > this.rows) {
+      if (this.isStrict && property !== this.plan.geometryProperty && text !== null && text !== "")
+        this.context.reportLoss(builder ? "value-repeated" : "attribute-undeclared", path, text.slice(0, 80));
+      return;
     }
+    if (text === null) builder.pushNull();
+    else if (this.isStrict && !fitsType(text, this.fields[index!]!.type)) {
+      this.context.reportLoss("value-type-mismatch", path, `"${text.slice(0, 60)}" does not fit the declared type`);
+      builder.pushNull();
+    } else pushText(builder, text);
   }
 
   private addGeometry(feature: GmlElement, collectionSystem: string | null): void {
