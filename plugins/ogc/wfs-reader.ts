@@ -112,7 +112,7 @@ class RemoteLayer {
       ...{ hasPaging: capabilities.hasPaging, pageSize: options.pageSize },
       sortable: [...scalar.filter(isKey), ...scalar].map(({ name }) => name),
     };
-    const selected = await negotiate(client, layer, query, filter, context);
+    const selected = await negotiate(client, layer, query, filter, options.axisOrder, context);
     const path = await context.createTemporaryPath(`${this.downloadCount++}.gml`);
     const store = await downloadCompletely(
       new WfsPages(client, selected, context),
@@ -152,7 +152,7 @@ class GmlStore implements PageStore<GmlPage> {
   async append({ content }: Page<GmlPage>): Promise<void> {
     for (const [feature, collection] of content.features) {
       const name = systemNameOf(feature, collection);
-      if (name !== null) await this.addSystem(name);
+      if (name !== null) await this.addSystem(name, content.isMapServer11);
       if (this.layer.fields === null) this.scan.add(feature);
     }
     this.leftOut.push(...content.leftOut);
@@ -160,13 +160,13 @@ class GmlStore implements PageStore<GmlPage> {
   }
 
   /** @throws unsupported for another system than that of the layer */
-  private async addSystem(srsName: string): Promise<void> {
+  private async addSystem(srsName: string, isMapServer11: boolean): Promise<void> {
     if (this.systems.has(srsName)) return;
     const { layer, context, options } = this;
     const found =
       srsName === noSystem
         ? { srsName, crs: layer.crs, isNorthFirst: options.axisOrder === "yx" }
-        : await resolveSrsName(srsName, options.axisOrder, context.crs);
+        : await resolveSrsName(srsName, orderOf(options, isMapServer11), context.crs);
     if (crsKeyOf(found) !== (layer.crs?.definition ?? found.srsName) && !context.requestedCrs)
       refuseOtherSystem(this.source, layer, found.crs?.id ?? srsName);
     this.systems.set(srsName, { ...found, crs: layer.crs });
@@ -207,3 +207,6 @@ async function* decodePage(
   const batch = batches.finish();
   if (batch) yield batch;
 }
+
+const orderOf = ({ axisOrder }: WfsOptions, isMapServer11: boolean) =>
+  axisOrder === "auto" && isMapServer11 ? "authority" : axisOrder;

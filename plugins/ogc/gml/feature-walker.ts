@@ -5,7 +5,7 @@
 import { createError } from "../../../src/errors.js";
 import type { XmlPosition, XmlReader } from "../../shared/xml/reader.js";
 import { XmlToken } from "../../shared/xml/reader.js";
-import { allTextOf, ElementBuilder, type GmlElement, isGmlNamespace } from "./element.js";
+import { allTextOf, ElementBuilder, type GmlElement } from "./element.js";
 import { srsNameIn } from "./srs-name.js";
 
 /** What an open element contains. */
@@ -40,8 +40,12 @@ export class FeatureWalker {
   /** Whether a member element occurred. */
   hasMembers = false;
   /** The root element; null until it begins. */
-  root: { readonly name: string; readonly isGml: boolean; readonly attributes: ReadonlyMap<string, string> } | null =
-    null;
+  root: {
+    readonly name: string;
+    readonly attributes: ReadonlyMap<string, string>;
+    /** Whether MapServer wrote it for WFS 1.1.0, with names like `EPSG:4326` and the order of axes of the authority. */
+    readonly isMapServer11: boolean;
+  } | null = null;
   private readonly contexts: Context[];
   private srs: string | null;
   private readonly builder = new ElementBuilder();
@@ -143,8 +147,10 @@ export class FeatureWalker {
     const isException = exceptionRoots.has(name.local);
     const values = new Map<string, string>();
     for (let a = 0; a < attributes.count; a++) values.set(attributes.names[a]!.local, attributes.value(a));
-    const namespaces = xml.childStart().namespaces.some(([, uri]) => isGmlNamespace(uri));
-    this.root = { name: name.local, isGml: namespaces, attributes: values };
+    const uris = xml.childStart().namespaces.map(([, uri]) => uri);
+    const isMapServer = uris.includes("http://mapserver.gis.umn.edu/mapserver");
+    const isMapServer11 = isMapServer && (values.get("schemaLocation") ?? "").includes("/wfs/1.1.0/");
+    this.root = { name: name.local, attributes: values, isMapServer11 };
     if (isException) this.beginTree("exception");
     else this.enter("collection");
   }

@@ -1,5 +1,5 @@
 /** The properties of a feature: simple ones by path, nested ones as JSON. */
-import { type GmlElement, isNil, xsiNamespace } from "./element.js";
+import { type GmlElement, isGmlNamespace, isNil, xsiNamespace } from "./element.js";
 import { isGeometry } from "./geometry.js";
 
 /** A value of a feature: the text of an element without children, or an attribute. */
@@ -17,6 +17,8 @@ const linkNamespace = "http://www.w3.org/1999/xlink";
 const linkAttributes = new Set(["href", "title"]);
 
 function isData({ local, namespace }: GmlElement["attributes"][number]): boolean {
+  // Ids of elements within a feature are for references.
+  if (local === "id" && isGmlNamespace(namespace)) return false;
   if (namespace === xsiNamespace) return !schemaAttributes.has(local);
   return namespace !== linkNamespace || linkAttributes.has(local);
 }
@@ -30,6 +32,14 @@ export function geometryOf(property: GmlElement): GmlElement | undefined {
 /** Whether a property is the envelope that a collection or feature has besides its data. */
 export const isBounds = ({ local, isGml }: GmlElement): boolean => local === "boundedBy" && isGml;
 
+/** The `timePosition` that is all of a property (OGC 07-036r1, 14.2.2); undefined for others. */
+function timeOf({ children }: GmlElement): GmlElement | undefined {
+  const [child, other] = children;
+  if (!child?.isGml || other) return undefined;
+  if (child.local === "timePosition" && child.children.length === 0) return child;
+  return child.local === "TimeInstant" ? timeOf(child) : undefined;
+}
+
 /** Adds the leaves in a property, which may be nested. @param onGeometry called for each geometry in it */
 export function addLeaves(
   leaves: Leaf[],
@@ -39,6 +49,11 @@ export function addLeaves(
 ): Leaf[] {
   for (const attribute of element.attributes)
     if (isData(attribute)) leaves.push({ path: `${path}_${attribute.local}`, text: attribute.value });
+  const instant = timeOf(element);
+  if (instant) {
+    leaves.push({ path, text: isNil(element) ? null : instant.text });
+    return leaves;
+  }
   const { children } = element;
   if (children.length === 0) {
     const isLink =

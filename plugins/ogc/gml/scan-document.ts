@@ -114,16 +114,16 @@ export class DocumentScan {
   private async addFeature(walker: FeatureWalker): Promise<void> {
     const feature = walker.feature!;
     const name = systemNameOf(feature, walker.srsName);
-    const number = await this.layerOf(feature, name);
+    const number = await this.layerOf(feature, name, walker.root?.isMapServer11 ?? false);
     this.layers[number]!.add(feature);
     this.split.layers.add(number);
   }
 
-  private async layerOf(feature: GmlElement, srsName: string | null): Promise<number> {
+  private async layerOf(feature: GmlElement, srsName: string | null, isMapServer11: boolean): Promise<number> {
     const type = `${feature.local} ${feature.namespace}`;
     const first = this.firstOf.get(type);
     if (srsName === null && first !== undefined) return first;
-    const system = await this.systemOf(srsName ?? noSystem);
+    const system = await this.systemOf(srsName ?? noSystem, isMapServer11);
     const crsKey = crsKeyOf(system);
     const key = `${type} ${crsKey}`;
     const known = this.numbers.get(key);
@@ -143,10 +143,11 @@ export class DocumentScan {
     return number;
   }
 
-  private async systemOf(srsName: string): Promise<ReferenceSystem> {
+  private async systemOf(srsName: string, isMapServer11: boolean): Promise<ReferenceSystem> {
     const known = this.systems.get(srsName);
     if (known) return known;
-    const { axisOrder } = this.options;
+    const { axisOrder: option } = this.options;
+    const axisOrder = option === "auto" && isMapServer11 ? "authority" : option;
     const found =
       srsName === noSystem
         ? { srsName, crs: null, isNorthFirst: axisOrder === "yx" }

@@ -47,18 +47,24 @@ async function parseOrNull(crs: CrsContext, definition: string): Promise<Crs | n
   }
 }
 
-/** @param axisOrder of the reader option: what the name means, or an order that overrides it */
+/**
+ * What decides the order of axes: the form of the name; the authority also for `EPSG:4326`, as MapServer's WFS 1.1.0
+ * means it; or the option of the reader.
+ */
+export type AxisOrder = "auto" | "authority" | "xy" | "yx";
+
 export async function resolveSrsName(
   srsName: string,
-  axisOrder: "auto" | "xy" | "yx",
+  axisOrder: AxisOrder,
   context: CrsContext,
 ): Promise<ReferenceSystem> {
   const adv = advName.exec(srsName)?.[1];
   const crs =
     (await parseOrNull(context, (adv === undefined ? undefined : advNames[adv]) ?? srsName)) ??
     (await parseOrNull(context, horizontalPart(srsName)));
-  if (axisOrder !== "auto") return { srsName, crs, isNorthFirst: axisOrder === "yx" };
-  if (!authorityOrder.test(srsName) || crs84.test(srsName)) return { srsName, crs, isNorthFirst: false };
+  if (axisOrder === "xy" || axisOrder === "yx") return { srsName, crs, isNorthFirst: axisOrder === "yx" };
+  const isByAuthority = authorityOrder.test(srsName) || (axisOrder === "authority" && /^EPSG:\d+$/i.test(srsName));
+  if (!isByAuthority || crs84.test(srsName)) return { srsName, crs, isNorthFirst: false };
   const horizontal = horizontalPart(srsName);
   const declared = horizontal === srsName ? crs : await parseOrNull(context, horizontal);
   return { srsName, crs, isNorthFirst: declared !== null && (await context.isNorthFirst(declared)) };

@@ -1,4 +1,5 @@
 /** What a WFS offers (OGC 04-094, 13; OGC 09-025r2, 8.3). */
+import type { Extent } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { attributeOf, childOf, type GmlElement } from "../gml/element.js";
 import { memoryFile, readXmlTree } from "../gml/schema.js";
@@ -12,6 +13,8 @@ export interface FeatureTypeEntry {
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
+  /** West, south, east, north in degrees, if the service says it. */
+  readonly bounds: Extent | null;
   /** The default reference system, then the others. */
   readonly systems: readonly string[];
 }
@@ -78,7 +81,17 @@ function readType(type: GmlElement): FeatureTypeEntry | null {
     .sort((a, b) => Number(b.local.startsWith("Default")) - Number(a.local.startsWith("Default")))
     .map(({ text }) => text.trim())
     .filter((text) => text !== "");
-  return { name, title: textOf(type, "Title"), description: textOf(type, "Abstract"), systems };
+  return { name, title: textOf(type, "Title"), description: textOf(type, "Abstract"), bounds: boundsOf(type), systems };
+}
+
+/** WGS84BoundingBox (OGC 06-121r9, 10.2.2), longitude first. */
+function boundsOf(type: GmlElement): Extent | null {
+  const box = childOf(type, "WGS84BoundingBox");
+  const corner = (name: string) => (box && textOf(box, name)?.split(/\s+/).map(Number)) ?? [];
+  const [west, south] = corner("LowerCorner");
+  const [east, north] = corner("UpperCorner");
+  const found = [west, south, east, north];
+  return found.every((value) => Number.isFinite(value)) ? (found as unknown as Extent) : null;
 }
 
 /** Whether a constraint of the service or of GetFeature is true (OGC 09-025r2, table 14). */

@@ -1,5 +1,5 @@
 /** The feature types of a WFS, with what is needed to read them. */
-import { type Crs, type FieldType, type GeometryType, uniqueName } from "../../../src/model/index.js";
+import { type Crs, type Extent, type FieldType, type GeometryType, uniqueName } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import type { GmlField } from "../gml/plan.js";
 import type { DeclaredProperty } from "../gml/schema.js";
@@ -16,6 +16,8 @@ export interface WfsLayer {
   readonly typeName: string;
   readonly description: string | null;
   readonly crs: Crs | null;
+  /** West, south, east, north in degrees, if the service says it. */
+  readonly bounds: Extent | null;
   /** The name that the service has for the reference system; null for none. */
   readonly srsName: string | null;
   readonly properties: readonly DeclaredProperty[] | null;
@@ -121,8 +123,9 @@ async function planLayer(
   return {
     name,
     typeName: type.name,
-    description: type.description ?? type.title,
+    description: type.description ?? (type.title === name ? null : type.title),
     crs: isFixed && !geometry ? null : crs,
+    bounds: type.bounds,
     srsName,
     properties,
     fields: isFixed ? fieldsOf(properties, options.types) : null,

@@ -13,6 +13,8 @@ export interface GmlPage {
   readonly features: readonly (readonly [feature: GmlElement, srsName: string | null])[];
   /** Elements beside the features. */
   readonly leftOut: readonly string[];
+  /** See `FeatureWalker.root`. */
+  readonly isMapServer11: boolean;
   /** The attributes of the root element. */
   readonly attributes: ReadonlyMap<string, string>;
 }
@@ -48,5 +50,6 @@ export async function parsePage(source: string, body: Buffer, context: ReadConte
     else if (event === "end") break;
     else if (event === "feature") features.push([walker.feature!, walker.srsName]);
   }
-  return { body, features, leftOut, attributes: walker.root?.attributes ?? new Map() };
+  const { root } = walker;
+  return { body, features, leftOut, isMapServer11: root?.isMapServer11 ?? false, attributes: root?.attributes ?? new Map() };
 }

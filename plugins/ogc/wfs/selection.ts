@@ -1,6 +1,6 @@
 /** The reference system and the box that a service applies as it should: found out by a feature of it. */
 import type { Extent, Geometry, SplitFilter } from "../../../src/model/index.js";
-import type { ReadContext } from "../../../src/plugin/index.js";
+import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import type { GmlElement } from "../gml/element.js";
 import { GeometryReader } from "../gml/geometry.js";
@@ -29,14 +29,15 @@ function namesOf({ srsName, crs }: WfsLayer): string[] {
 }
 
 /** The first feature of a query, with its system; null if there is none, or the service refuses the query. */
-async function readSample(client: OgcClient, query: WfsQuery, context: ReadContext): Promise<Sample | null> {
+async function readSample(client: OgcClient, query: WfsQuery, axisOrder: "auto" | "xy" | "yx", context: ReadContext): Promise<Sample | null> {
   const one = { [query.version === "2.0.0" ? "COUNT" : "MAXFEATURES"]: "1" };
   try {
     const { body } = await client.request(addressOf(query, one), xmlMedia, checkXml(/FeatureCollection$/));
-    const [found] = (await parsePage(client.source, body, context)).features;
+    const page = await parsePage(client.source, body, context);
+    const [found] = page.features;
     if (!found) return null;
     const name = systemNameOf(found[0], found[1]);
-    return name === null ? null : { feature: found[0], system: await resolveSrsName(name, "auto", context.crs) };
+    return name === null ? null : { feature: found[0], system: await resolveSrsName(name, page.isMapServer11 ? "authority" : axisOrder, context.crs) };
   } catch (error) {
     if (error instanceof RequestRefused) return null;
     throw error;
@@ -49,15 +50,54 @@ export async function negotiate(
   layer: WfsLayer,
   query: WfsQuery,
   filter: SplitFilter | undefined,
+  axisOrder: "auto" | "xy" | "yx",
   context: ReadContext,
 ): Promise<WfsQuery> {
   for (const srsName of namesOf(layer)) {
     const asked = { ...query, srsName };
-    const sample = await readSample(client, asked, context);
-    if (sample?.system.crs && sample.system.crs.definition === layer.crs?.definition)
-      return withBox(client, layer, asked, sample, filter?.boxes ?? [], context);
+    const sample = await readSample(client, asked, axisOrder, context);
+    if (!sample?.system.crs || sample.system.crs.definition !== layer.crs?.definition) continue;
+    if (axisOrder === "auto") await refuseSwapped(client, layer, sample, context);
+    return withBox(client, layer, asked, sample, filter?.boxes ?? [], context);
   }
   return query;
+}
+
+/** How far a feature may be outside of the bounds that a service declares, in degrees. */
+const boundsTolerance = 0.5;
+
+/**
+ * Refuses coordinates that are only plausible with the axes exchanged: many services have had the order wrong.
+ * @throws unsupported
+ */
+async function refuseSwapped(
+  client: OgcClient,
+  layer: WfsLayer,
+  { feature, system }: Sample,
+  context: ReadContext,
+): Promise<void> {
+  const geometry = geometryIn(feature, layer, system);
+  if (geometry === null || system.crs === null) return;
+  const [west, south, east, north] = extentOf(geometry);
+  const [x, y] = [(west + east) / 2, (south + north) / 2];
+  if (!Number.isFinite(x + y)) return;
+  const { bounds } = layer;
+  const isInBounds = (lon: number, lat: number) =>
+    bounds !== null &&
+    lon >= bounds[0] - boundsTolerance &&
+    lon <= bounds[2] + boundsTolerance &&
+    lat >= bounds[1] - boundsTolerance &&
+    lat <= bounds[3] + boundsTolerance;
+  const share = (...xy: number[]) => context.crs.computeShareInArea(system.crs!, Float64Array.from(xy));
+  const isSwapped =
+    system.crs.kind === "geographic"
+      ? !isInBounds(x, y) && isInBounds(y, x)
+      : (await share(x, y)) === 0 && (await share(y, x)) === 1;
+  if (isSwapped)
+    throw createError("unsupported", {
+      source: client.source,
+      reason: `the coordinates of "${layer.name}" are in another order than "${system.srsName}" means, since they are only plausible with the axes exchanged; set it with --in axisOrder=${system.isNorthFirst ? "xy" : "yx"}`,
+    });
 }
 
 const bboxOf = ([west, south, east, north]: Extent, isNorthFirst: boolean, srsName: string): string =>
