@@ -1,6 +1,6 @@
 import { defineFormat } from "../../src/plugin/index.js";
 import { identifyGml } from "./identify.js";
-import { isWfsAddress, redactAddress, serviceStem } from "./service/address.js";
+import { isFeaturesAddress, isWfsAddress, redactAddress, serviceStem } from "./service/address.js";
 
 export const gmlOptions = {
   types: {
@@ -80,4 +80,22 @@ export const wfs = defineFormat({
   reader: { options: wfsOptions, indistinct: ["field-types"], load: () => import("./wfs-reader.js") },
 });
 
-export default [gml, wfs];
+export const featuresOptions = serviceOptions;
+
+/** OGC API – Features, parts 1 to 3 (OGC 17-069r4, 18-058r1, 19-079r2). */
+export const oapif = defineFormat({
+  apiVersion: 1,
+  id: "oapif",
+  label: "OGC API Features",
+  extensions: [],
+  addresses: {
+    syntax: "oapif:URL, https://…/collections, https://…/collections/ID or https://…/collections/ID/items",
+    match: isFeaturesAddress,
+    fileStem: (text) => serviceStem(text, "oapif"),
+    redact: redactAddress,
+  },
+  identify: () => "no",
+  reader: { options: featuresOptions, indistinct: ["field-types"], load: () => import("./features-reader.js") },
+});
+
+export default [gml, wfs, oapif];

@@ -51,5 +51,11 @@ export async function parsePage(source: string, body: Buffer, context: ReadConte
     else if (event === "feature") features.push([walker.feature!, walker.srsName]);
   }
   const { root } = walker;
-  return { body, features, leftOut, isMapServer11: root?.isMapServer11 ?? false, attributes: root?.attributes ?? new Map() };
+  return {
+    body,
+    features,
+    leftOut,
+    isMapServer11: root?.isMapServer11 ?? false,
+    attributes: root?.attributes ?? new Map(),
+  };
 }

@@ -7,6 +7,7 @@ import { GeometryReader } from "../gml/geometry.js";
 import { geometryOf } from "../gml/properties.js";
 import { systemNameOf } from "../gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "../gml/srs-name.js";
+import { areAxesSwapped, extentOf, widen } from "../service/axis-check.js";
 import { checkXml, type OgcClient, RequestRefused } from "../service/service-client.js";
 import { xmlMedia } from "./capabilities.js";
 import { addressOf, countFeatures, type WfsQuery } from "./feature-pages.js";
@@ -29,7 +30,12 @@ function namesOf({ srsName, crs }: WfsLayer): string[] {
 }
 
 /** The first feature of a query, with its system; null if there is none, or the service refuses the query. */
-async function readSample(client: OgcClient, query: WfsQuery, axisOrder: "auto" | "xy" | "yx", context: ReadContext): Promise<Sample | null> {
+async function readSample(
+  client: OgcClient,
+  query: WfsQuery,
+  axisOrder: "auto" | "xy" | "yx",
+  context: ReadContext,
+): Promise<Sample | null> {
   const one = { [query.version === "2.0.0" ? "COUNT" : "MAXFEATURES"]: "1" };
   try {
     const { body } = await client.request(addressOf(query, one), xmlMedia, checkXml(/FeatureCollection$/));
@@ -37,7 +43,12 @@ async function readSample(client: OgcClient, query: WfsQuery, axisOrder: "auto" 
     const [found] = page.features;
     if (!found) return null;
     const name = systemNameOf(found[0], found[1]);
-    return name === null ? null : { feature: found[0], system: await resolveSrsName(name, page.isMapServer11 ? "authority" : axisOrder, context.crs) };
+    return name === null
+      ? null
+      : {
+          feature: found[0],
+          system: await resolveSrsName(name, page.isMapServer11 ? "authority" : axisOrder, context.crs),
+        };
   } catch (error) {
     if (error instanceof RequestRefused) return null;
     throw error;
@@ -57,19 +68,13 @@ export async function negotiate(
     const asked = { ...query, srsName };
     const sample = await readSample(client, asked, axisOrder, context);
     if (!sample?.system.crs || sample.system.crs.definition !== layer.crs?.definition) continue;
-    if (axisOrder === "auto") await refuseSwapped(client, layer, sample, context);
+    if (axisOrder === "auto" && !context.swapsXy) await refuseSwapped(client, layer, sample, context);
     return withBox(client, layer, asked, sample, filter?.boxes ?? [], context);
   }
   return query;
 }
 
-/** How far a feature may be outside of the bounds that a service declares, in degrees. */
-const boundsTolerance = 0.5;
-
-/**
- * Refuses coordinates that are only plausible with the axes exchanged: many services have had the order wrong.
- * @throws unsupported
- */
+/** @throws unsupported for coordinates that are only plausible with the axes exchanged */
 async function refuseSwapped(
   client: OgcClient,
   layer: WfsLayer,
@@ -78,33 +83,15 @@ async function refuseSwapped(
 ): Promise<void> {
   const geometry = geometryIn(feature, layer, system);
   if (geometry === null || system.crs === null) return;
-  const [west, south, east, north] = extentOf(geometry);
-  const [x, y] = [(west + east) / 2, (south + north) / 2];
-  if (!Number.isFinite(x + y)) return;
-  const { bounds } = layer;
-  const isInBounds = (lon: number, lat: number) =>
-    bounds !== null &&
-    lon >= bounds[0] - boundsTolerance &&
-    lon <= bounds[2] + boundsTolerance &&
-    lat >= bounds[1] - boundsTolerance &&
-    lat <= bounds[3] + boundsTolerance;
-  const share = (...xy: number[]) => context.crs.computeShareInArea(system.crs!, Float64Array.from(xy));
-  const isSwapped =
-    system.crs.kind === "geographic"
-      ? !isInBounds(x, y) && isInBounds(y, x)
-      : (await share(x, y)) === 0 && (await share(y, x)) === 1;
-  if (isSwapped)
-    throw createError("unsupported", {
-      source: client.source,
-      reason: `the coordinates of "${layer.name}" are in another order than "${system.srsName}" means, since they are only plausible with the axes exchanged; set it with --in axisOrder=${system.isNorthFirst ? "xy" : "yx"}`,
-    });
+  if (!(await areAxesSwapped(system.crs, layer.bounds, extentOf(geometry), context))) return;
+  throw createError("unsupported", {
+    source: client.source,
+    reason: `the coordinates of "${layer.name}" are in another order than "${system.srsName}" means, since they are only plausible with the axes exchanged; set it with --in axisOrder=${system.isNorthFirst ? "xy" : "yx"}`,
+  });
 }
 
 const bboxOf = ([west, south, east, north]: Extent, isNorthFirst: boolean, srsName: string): string =>
   [...(isNorthFirst ? [south, west, north, east] : [west, south, east, north]), srsName].join(",");
-
-/** Relative enlargement of a box around a feature, for rounding. */
-const margin = 1e-9;
 
 async function withBox(
   client: OgcClient,
@@ -155,28 +142,4 @@ function geometryIn(feature: GmlElement, layer: WfsLayer, { isNorthFirst }: Refe
     if (error instanceof GeometryParseError) return null;
     throw error;
   }
-}
-
-function widen([west, south, east, north]: Extent): Extent {
-  const by = (value: number) => Math.max(Math.abs(value), 1) * margin;
-  return [west - by(west), south - by(south), east + by(east), north + by(north)];
-}
-
-/** The box of a geometry. */
-export function extentOf(geometry: Geometry): Extent {
-  let box: Extent = [Infinity, Infinity, -Infinity, -Infinity];
-  const visit = (value: unknown): void => {
-    if (!Array.isArray(value)) return;
-    const [x, y] = value as unknown[];
-    if (typeof x === "number" && typeof y === "number")
-      box = [Math.min(box[0], x), Math.min(box[1], y), Math.max(box[2], x), Math.max(box[3], y)];
-    else for (const each of value) visit(each);
-  };
-  if (geometry.type === "GeometryCollection")
-    for (const member of geometry.geometries) {
-      const [west, south, east, north] = extentOf(member);
-      box = [Math.min(box[0], west), Math.min(box[1], south), Math.max(box[2], east), Math.max(box[3], north)];
-    }
-  else visit(geometry.coordinates);
-  return box;
 }

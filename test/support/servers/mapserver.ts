@@ -55,7 +55,12 @@ export class MapServer {
       const child = spawn(program, [], {
         env: {
           ...{ PATH: process.env.PATH, MAPSERVER_CONFIG_FILE: config, REQUEST_METHOD: "GET" },
-          ...{ QUERY_STRING: search.slice(1), SCRIPT_NAME: "", PATH_INFO: pathname, HTTP_ACCEPT: incoming.headers.accept },
+          ...{
+            QUERY_STRING: search.slice(1),
+            SCRIPT_NAME: "",
+            PATH_INFO: pathname,
+            HTTP_ACCEPT: incoming.headers.accept,
+          },
           ...{ SERVER_NAME: "127.0.0.1", SERVER_PORT: String(own.port), HTTP_HOST: `127.0.0.1:${own.port}` },
         },
       });
