@@ -35,8 +35,8 @@ export class FeatureLedger {
   private readonly contents = new NumberList();
   private readonly identities = new NumberList();
   private readonly pageDigests = new Set<bigint>();
-  /** Why the pages cannot be right; null if nothing is wrong with them. */
-  private flaw: string | null = null;
+  /** Why the pages cannot be right, known before all of them are read; null if nothing is wrong with them. */
+  flaw: string | null = null;
 
   get features(): number {
     return this.contents.length;

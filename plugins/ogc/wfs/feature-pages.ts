@@ -96,6 +96,8 @@ export class WfsPages implements PageSource<GmlPage> {
       const isAll = expected === null ? !isFull && next === null : start >= expected;
       if (isAll && !isFull && next === null) return;
       if (count === 0) return;
+      if (expected !== null && start - count > expected)
+        throw new PagesIncomplete(`it counts ${expected} features and sends ${start} or more`);
     }
   }
 

@@ -11,9 +11,13 @@ export const hasMapServer = existsSync(program);
 
 export interface MapServerLayer {
   readonly name: string;
-  /** A GeoPackage with a table of the name of the layer. */
+  /** A file that OGR reads. */
   readonly file: string;
+  /** The table in it; default: the name of the layer. */
+  readonly table?: string;
   readonly type: "POINT" | "LINE" | "POLYGON";
+  /** West, south, east, north in the system of the table. */
+  readonly extent: readonly [number, number, number, number];
   /** EPSG code of the table. */
   readonly epsg: number;
   /** Types of fields, as `gml_NAME_type`. */
@@ -21,12 +25,12 @@ export interface MapServerLayer {
   readonly idField: string;
 }
 
-const layerText = ({ name, file, type, epsg, types = {}, idField }: MapServerLayer): string => `
+const layerText = ({ name, file, table = name, type, epsg, extent, types = {}, idField }: MapServerLayer): string => `
 LAYER
   NAME "${name}" TYPE ${type} STATUS ON
-  CONNECTIONTYPE OGR CONNECTION "${file}" DATA "${name}"
+  CONNECTIONTYPE OGR CONNECTION "${file}" DATA "${table}"
   PROJECTION "init=epsg:${epsg}" END
-  EXTENT -180 -90 6000000 6000000
+  EXTENT ${extent.join(" ")}
   TEMPLATE "query"
   METADATA
     "wfs_title" "${name}" "wfs_srs" "EPSG:${epsg}" "gml_include_items" "all" "gml_featureid" "${idField}"
