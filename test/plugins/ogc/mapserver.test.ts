@@ -71,7 +71,7 @@ const readerOptions = { pageSize: "10000" };
 describe.runIf(hasMapServer)("MapServer", { timeout: 120_000 }, () => {
   it("sends 25,000 features by WFS 2.0.0 in order, once each", async () => {
     const singleRead = { ...readerOptions, singleRead: "yes" };
-    const features = await convertLayer(`${server.wfs}&typenames=places`, { readerOptions: singleRead });
+    const features = await convertLayer(`${server.wfs("places")}&typenames=places`, { readerOptions: singleRead });
     expect(features.map(({ properties }) => properties.id)).toEqual(from1To(count));
     const last = features.at(-1)!;
     expect([last.id, last.properties, last.geometry.coordinates]).toEqual([
@@ -81,13 +81,13 @@ describe.runIf(hasMapServer)("MapServer", { timeout: 120_000 }, () => {
   });
 
   it("sends 25,000 features by OGC API in order, once each", async () => {
-    const features = await convertLayer(`${server.features}/collections/places/items`, { readerOptions });
+    const features = await convertLayer(`${server.features("places")}/collections/places/items`, { readerOptions });
     expect(features.map(({ properties }) => properties.id)).toEqual(from1To(count));
     expect(features.at(-1)!.geometry.coordinates).toEqual([14.99, 50.49]);
   });
 
   it("is refused where it sends the same page for every offset, as version 8.0 does for a GeoPackage", async () => {
-    const address = `${server.features}/collections/table`;
+    const address = `${server.features("table")}/collections/table`;
     const one = await fetch(`${address}/items?f=json&limit=1&offset=1`);
     const { features } = (await one.json()) as { features: { properties: { id: number } }[] };
     // Later versions are correct.
@@ -98,8 +98,8 @@ describe.runIf(hasMapServer)("MapServer", { timeout: 120_000 }, () => {
   });
 
   it.each(systems)("sends positions in EPSG:$epsg that are at the right place", async ({ epsg }) => {
-    const addresses = [`${server.wfs}&typenames=p${epsg}`, `${server.wfs}&version=1.1.0&typename=p${epsg}`];
-    if (epsg === 4326) addresses.push(`${server.features}/collections/p${epsg}`);
+    const addresses = [`${server.wfs(`p${epsg}`)}`, `${server.wfs(`p${epsg}`)}&version=1.1.0`];
+    if (epsg === 4326) addresses.push(`${server.features(`p${epsg}`)}/collections/p${epsg}`);
     for (const address of addresses) {
       const [feature] = await convertLayer(address);
       const [lon, lat] = feature!.geometry.coordinates;
@@ -113,8 +113,8 @@ describe.runIf(hasMapServer)("MapServer", { timeout: 120_000 }, () => {
     const bbox = [10, 50, 10.1, 50.2] as const;
     const request = { bbox, readerOptions } as unknown as Partial<ConvertRequest>;
     // 11 columns and 21 rows of the grid of 0.01 degrees.
-    expect(await convertLayer(`${server.wfs}&typenames=places`, request)).toHaveLength(231);
-    expect(await convertLayer(`${server.features}/collections/places`, request)).toHaveLength(231);
+    expect(await convertLayer(`${server.wfs("places")}&typenames=places`, request)).toHaveLength(231);
+    expect(await convertLayer(`${server.features("places")}/collections/places`, request)).toHaveLength(231);
     const pages = server.requests.filter((text) => /STARTINDEX=0|limit=10000/.test(text));
     expect(pages).toHaveLength(2);
     for (const page of pages) expect(page.toLowerCase()).toContain("bbox=");

@@ -34,7 +34,7 @@ LAYER
   TEMPLATE "query"
   METADATA
     "wfs_title" "${name}" "wfs_srs" "EPSG:${epsg}" "gml_include_items" "all" "gml_featureid" "${idField}"
-    "wfs_enable_request" "*" "oga_enable_request" "*" "oga_title" "${name}" "ows_srs" "EPSG:${epsg} EPSG:4326"
+    "wfs_enable_request" "*" "oga_enable_request" "*" "oga_title" "${name}"
     "wfs_use_default_extent_for_getfeature" "false"
     ${Object.entries(types)
       .map(([field, fieldType]) => `"gml_${field}_type" "${fieldType}"`)
@@ -42,17 +42,32 @@ LAYER
   END
 END`;
 
+const mapText = (layer: MapServerLayer, origin: string): string => `MAP
+NAME "test"
+EXTENT ${layer.extent.join(" ")}
+SIZE 100 100
+PROJECTION "init=epsg:${layer.epsg}" END
+WEB
+  METADATA
+    "ows_title" "test" "ows_onlineresource" "${origin}/wfs?map=${layer.name}"
+    "oga_onlineresource" "${origin}/${layer.name}/ogcapi" "ows_enable_request" "*" "oga_enable_request" "*"
+  END
+END
+${layerText(layer)}
+END
+`;
+
 export class MapServer {
   /** Query strings of the requests. */
   readonly requests: string[] = [];
 
   private constructor(private readonly server: Server) {}
 
-  /** @param folder for the map file */
+  /** Each layer is a service of its own. @param folder for the map files */
   static async start(folder: string, layers: readonly MapServerLayer[]): Promise<MapServer> {
-    const map = join(folder, "test.map");
     const config = join(folder, "mapserver.conf");
-    writeFileSync(config, `CONFIG\n  ENV\n    MS_MAP_PATTERN "."\n  END\n  MAPS\n    test "${map}"\n  END\nEND\n`);
+    const maps = layers.map(({ name }) => `    ${name} "${join(folder, name)}.map"`);
+    writeFileSync(config, `CONFIG\n  ENV\n    MS_MAP_PATTERN "."\n  END\n  MAPS\n${maps.join("\n")}\n  END\nEND\n`);
     const server = createServer((incoming, response) => {
       const { pathname, search } = new URL(incoming.url ?? "/", "http://localhost");
       own.requests.push(pathname + search);
@@ -83,23 +98,7 @@ export class MapServer {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const own = new MapServer(server);
-    writeFileSync(
-      map,
-      `MAP
-NAME "test"
-EXTENT -180 -90 180 90
-SIZE 100 100
-PROJECTION "init=epsg:4326" END
-WEB
-  METADATA
-    "ows_title" "test" "ows_onlineresource" "${own.origin}/wfs?map=test" "oga_onlineresource" "${own.origin}/test/ogcapi"
-    "ows_enable_request" "*" "oga_enable_request" "*" "ows_srs" "EPSG:4326 EPSG:25832 EPSG:31467"
-  END
-END
-${layers.map(layerText).join("\n")}
-END
-`,
-    );
+    for (const layer of layers) writeFileSync(join(folder, `${layer.name}.map`), mapText(layer, own.origin));
     return own;
   }
 
@@ -111,13 +110,13 @@ END
     return `http://127.0.0.1:${this.port}`;
   }
 
-  get wfs(): string {
-    return `${this.origin}/wfs?map=test&service=WFS`;
+  wfs(layer: string): string {
+    return `${this.origin}/wfs?map=${layer}&service=WFS`;
   }
 
   /** The landing page. */
-  get features(): string {
-    return `${this.origin}/test/ogcapi`;
+  features(layer: string): string {
+    return `${this.origin}/${layer}/ogcapi`;
   }
 
   async close(): Promise<void> {
