@@ -1,5 +1,6 @@
 /** Reads a document once, for its layers, their fields, and the places where it can be split. */
 import { createError } from "../../../src/errors.js";
+import { formatCount, groupDigits } from "../../../src/format-count.js";
 import { uniqueName } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/index.js";
 import { XmlReader } from "../../shared/xml/reader.js";
@@ -86,7 +87,17 @@ export class DocumentScan {
     xml.report();
     this.endSplit(file.size, true);
     this.checkRoot(walker);
-    return walker.root?.attributes ?? new Map();
+    const attributes: ReadonlyMap<string, string> = walker.root?.attributes ?? new Map();
+    this.checkPage(attributes);
+    return attributes;
+  }
+
+  /** Reports that the document is one of several answers of a WFS (OGC 09-025r2, 7.7.4). */
+  private checkPage(attributes: ReadonlyMap<string, string>): void {
+    const [matched, returned] = [Number(attributes.get("numberMatched")), Number(attributes.get("numberReturned"))];
+    if (!(returned < matched)) return;
+    const example = `the file has ${groupDigits(returned)} of ${formatCount(matched, "feature")} that matched the request (numberReturned, numberMatched); name the address of the service, such as wfs:https://host/path, instead of this file`;
+    this.context.reportLoss("page-of-more", undefined, example, matched - returned);
   }
 
   /** @throws unsupported */
