@@ -98,7 +98,7 @@ function createLayer(
   plan: GmlPlan,
   layer: GmlLayerPlan,
   number: number,
-  { fid }: GmlFileOptions,
+  { fid, geometry }: GmlFileOptions,
   context: ReadContext,
 ): Layer {
   const own = plan.splits.filter(({ layers }) => layers.includes(number));
@@ -123,7 +123,7 @@ function createLayer(
       const batches = new FeatureBatches(layer, plan.systems, context);
       for (const part of split ? [split as Split & GmlSplit] : own) {
         const bytes = fetched as Buffer | undefined;
-        for await (const batch of readPart(source.name, file, part, plan, layer, batches, context, bytes))
+        for await (const batch of readPart(source.name, file, part, plan, layer, geometry, batches, context, bytes))
           yield idName === null ? batch : withIdField(batch, idName);
         releaseSplitBytes(bytes);
       }
@@ -141,6 +141,7 @@ async function* readPart(
   { start, to, state }: GmlSplit,
   plan: GmlPlan,
   layer: GmlLayerPlan,
+  wanted: string | undefined,
   batches: FeatureBatches,
   context: ReadContext,
   fetched: Buffer | undefined,
@@ -156,7 +157,7 @@ async function* readPart(
     else if (event === "feature") {
       const feature = walker.feature!;
       if (feature.local !== layer.typeName || feature.namespace !== layer.namespace) continue;
-      const name = systemNameOf(feature, walker.srsName);
+      const name = systemNameOf(feature, walker.srsName, wanted);
       if (name === null ? !layer.hasNullGeometries : keys.get(name || noSystem) !== layer.crsKey) continue;
       batches.add(feature, walker.srsName);
       if (!batches.isFull) continue;

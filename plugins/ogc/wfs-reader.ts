@@ -151,7 +151,7 @@ class GmlStore implements PageStore<GmlPage> {
 
   async append({ content }: Page<GmlPage>): Promise<void> {
     for (const [feature, collection] of content.features) {
-      const name = systemNameOf(feature, collection);
+      const name = systemNameOf(feature, collection, this.options.geometry);
       if (name !== null) await this.addSystem(name, content.isMapServer11);
       if (this.layer.fields === null) this.scan.add(feature);
     }

@@ -21,10 +21,14 @@ export const noSystem = "";
 
 export const crsKeyOf = ({ crs, srsName }: ReferenceSystem): string => crs?.definition ?? srsName;
 
-/** The geometries of a feature decide its layer: the first names the reference system. Null without geometry. */
-export function systemNameOf(feature: GmlElement, collection: string | null): string | null {
+/**
+ * The geometries of a feature decide its layer: the first names the reference system, or the property `wanted`. Null
+ * without geometry.
+ */
+export function systemNameOf(feature: GmlElement, collection: string | null, wanted?: string): string | null {
   let hasGeometry = false;
-  for (const property of feature.children) {
+  const preferred = wanted === undefined ? [] : feature.children.filter(({ local }) => local === wanted);
+  for (const property of [...preferred, ...feature.children]) {
     const geometry = isBounds(property) ? undefined : geometryOf(property);
     if (!geometry) continue;
     hasGeometry = true;
@@ -124,7 +128,7 @@ export class DocumentScan {
 
   private async addFeature(walker: FeatureWalker): Promise<void> {
     const feature = walker.feature!;
-    const name = systemNameOf(feature, walker.srsName);
+    const name = systemNameOf(feature, walker.srsName, this.options.geometry);
     const number = await this.layerOf(feature, name, walker.root?.isMapServer11 ?? false);
     this.layers[number]!.add(feature);
     this.split.layers.add(number);

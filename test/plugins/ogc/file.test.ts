@@ -202,8 +202,13 @@ describe("layers", () => {
     const [first] = await readGml(scratch, text);
     expect(featuresOf(first!)[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2] });
     expect(first!.losses).toMatchObject([{ code: "geometry-column-left-out", field: "center", count: 1 }]);
-    const [second] = await readGml(scratch, text, { options: { geometry: "center" } });
+    const other = text.replace(
+      '<app:center><gml:Point srsName="EPSG:25832">',
+      '<app:center><gml:Point srsName="EPSG:25833">',
+    );
+    const [second] = await readGml(scratch, other, { options: { geometry: "center" } });
     expect(featuresOf(second!)[0]!.geometry).toEqual({ type: "Point", coordinates: [8, 9] });
+    expect(second!.info.crs?.id).toBe("EPSG:25833");
   });
 
   it("are found in the collections of services, cities and surveys", async () => {
