@@ -81,6 +81,8 @@ export class FeatureBatches {
   records = 0;
   private firstRecord = 1;
   private readonly leaves: Leaf[] = [];
+  /** The property with the geometry of the current feature. */
+  private used: GmlElement | undefined;
   /** JSON values of the current feature, by field. */
   private readonly nested = new Map<number, unknown[]>();
 
@@ -141,7 +143,7 @@ export class FeatureBatches {
   private addProperty(property: GmlElement): void {
     const { local } = property;
     if (geometryOf(property)) {
-      if (this.isStrict && local !== this.plan.geometryProperty)
+      if (this.isStrict && property !== this.used)
         this.context.reportLoss("geometry-column-left-out", local, "a geometry beside the first was left out");
       return;
     }
@@ -175,11 +177,20 @@ export class FeatureBatches {
     } else pushText(builder, text);
   }
 
+  /** The property of the layer, else the first geometry that the feature has, unless the user named one. */
+  private geometryPropertyOf(feature: GmlElement): GmlElement | undefined {
+    const { geometryProperty, isOnlyGeometry } = this.plan;
+    if (geometryProperty === null) return undefined;
+    const named = feature.children.filter(({ local }) => local === geometryProperty);
+    const own = named.find((property) => geometryOf(property) !== undefined);
+    if (own || isOnlyGeometry) return own ?? named[0];
+    return feature.children.find((property) => !isBounds(property) && geometryOf(property)) ?? named[0];
+  }
+
   private addGeometry(feature: GmlElement, collectionSystem: string | null): void {
-    const { geometryProperty } = this.plan;
     const { geometry, rows } = this;
-    const property =
-      geometryProperty === null ? undefined : feature.children.find(({ local }) => local === geometryProperty);
+    const property = this.geometryPropertyOf(feature);
+    this.used = property;
     if (!property) {
       geometry.addNull();
       return;

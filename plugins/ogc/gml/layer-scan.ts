@@ -22,8 +22,9 @@ interface PathStats {
 
 interface PropertyStats {
   readonly paths: Map<string, PathStats>;
-  /** Features in which it is a geometry. */
+  /** Features in which it is a geometry, and those of them that have another geometry, too. */
   geometries: number;
+  others: number;
   /** Whether a feature has it more than once. */
   isList: boolean;
   /** Whether a path in it occurs more than once. */
@@ -86,7 +87,13 @@ export class LayerScan {
   add(feature: GmlElement): void {
     this.features++;
     if (attributeOf(feature, "id") !== null || attributeOf(feature, "fid") !== null) this.hasIds = true;
-    for (const property of feature.children) if (!isBounds(property)) this.addProperty(property);
+    const geometries: PropertyStats[] = [];
+    for (const property of feature.children)
+      if (!isBounds(property)) {
+        const stats = this.addProperty(property);
+        if (stats) geometries.push(stats);
+      }
+    if (geometries.length > 1) for (const stats of geometries) stats.others++;
     if (feature.text.trim() !== "")
       this.context.reportLoss("element-left-out", undefined, `text between the properties of <${feature.local}>`);
   }
@@ -94,13 +101,22 @@ export class LayerScan {
   private statsOf(name: string): PropertyStats {
     let stats = this.properties.get(name);
     if (!stats) {
-      stats = { paths: new Map(), geometries: 0, isList: false, hasRepeated: false, isNested: false, seen: 0 };
+      stats = {
+        paths: new Map(),
+        geometries: 0,
+        others: 0,
+        isList: false,
+        hasRepeated: false,
+        isNested: false,
+        seen: 0,
+      };
       this.properties.set(name, stats);
     }
     return stats;
   }
 
-  private addProperty(property: GmlElement): void {
+  /** @returns the property's statistics if it is a geometry */
+  private addProperty(property: GmlElement): PropertyStats | null {
     const { local } = property;
     const stats = this.statsOf(local);
     const geometry = geometryOf(property);
@@ -108,7 +124,7 @@ export class LayerScan {
       stats.geometries++;
       const elements = this.geometryElements.get(local) ?? new Set();
       this.geometryElements.set(local, elements.add(geometry.local));
-      return;
+      return stats;
     }
     if (stats.seen === this.features) stats.isList = true;
     stats.seen = this.features;
@@ -117,6 +133,7 @@ export class LayerScan {
     const leaves = addLeaves(this.leaves, property, local, (path) => this.leaveOutGeometry(path));
     if (hasRepeatedPath(leaves)) stats.hasRepeated = true;
     for (const { path, text } of leaves) addValue(stats.paths, path, text);
+    return null;
   }
 
   private leaveOutGeometry(path: string): void {
@@ -127,11 +144,22 @@ export class LayerScan {
   plan(name: string, declared: readonly DeclaredProperty[] | null, options: FieldOptions): GmlLayerPlan {
     const geometryProperty = this.chooseGeometry(declared, options);
     const fields = this.planFields(declared, options, geometryProperty);
-    const elements = geometryProperty === null ? [] : [...(this.geometryElements.get(geometryProperty) ?? [])];
+    const names = options.geometry === undefined ? [...this.geometryElements.keys()] : [geometryProperty ?? ""];
+    const elements = names.flatMap((each) => [...(this.geometryElements.get(each) ?? [])]);
     const geometryTypes = new Set(elements.flatMap((element) => typesByElement[element] ?? arealParts));
     const { typeName, namespace, crs, crsKey, isFirst, hasIds, features } = this;
     return {
-      ...{ name, typeName, namespace, crs, crsKey, hasNullGeometries: isFirst, fields, geometryProperty },
+      ...{
+        name,
+        typeName,
+        namespace,
+        crs,
+        crsKey,
+        hasNullGeometries: isFirst,
+        fields,
+        geometryProperty,
+        isOnlyGeometry: options.geometry !== undefined,
+      },
       ...{ geometryTypes: [...geometryTypes], hasIds, featureCount: features },
     };
   }
@@ -141,11 +169,17 @@ export class LayerScan {
     const first = declared?.find(({ isGeometry, name }) => isGeometry && present.includes(name))?.name ?? present[0];
     const chosen = geometry !== undefined && present.includes(geometry) ? geometry : (first ?? null);
     for (const name of present)
-      if (name !== chosen) {
+      if (name !== chosen && this.leftOut(name, geometry) > 0) {
         const example = `a geometry beside "${chosen}" was left out; --in geometry=${name} reads it instead`;
-        this.context.reportLoss("geometry-column-left-out", name, example, this.properties.get(name)!.geometries);
+        this.context.reportLoss("geometry-column-left-out", name, example, this.leftOut(name, geometry));
       }
     return chosen;
+  }
+
+  /** Features in which a property is a geometry that is not read: without a request, a feature has its first one. */
+  private leftOut(name: string, wanted: string | undefined): number {
+    const { geometries, others } = this.properties.get(name)!;
+    return wanted === undefined ? others : geometries;
   }
 
   private planFields(

@@ -28,6 +28,8 @@ export interface GmlLayerPlan {
   readonly hasNullGeometries: boolean;
   readonly fields: readonly GmlField[];
   readonly geometryProperty: string | null;
+  /** Whether the user named the property, so that no other geometry takes its place. */
+  readonly isOnlyGeometry: boolean;
   readonly geometryTypes: readonly GeometryType[];
   readonly hasIds: boolean;
   readonly featureCount: number;

@@ -130,9 +130,20 @@ async function planLayer(
     properties,
     fields: isFixed ? fieldsOf(properties, options.types) : null,
     geometryProperty: geometry?.name ?? null,
-    geometryTypes: isFixed ? (geometry ? (geometryTypesByProperty[geometry.typeName] ?? null) : []) : null,
+    geometryTypes: isFixed ? geometryTypesOf(geometries, geometry, options) : null,
     featureCount: isDescribed ? await countOrNull(client, capabilities, base, type.name, context) : null,
   };
+}
+
+/** Null if they are not known: a feature may have any of several geometries. */
+function geometryTypesOf(
+  all: readonly DeclaredProperty[],
+  chosen: DeclaredProperty | undefined,
+  { geometry }: ListOptions,
+): readonly GeometryType[] | null {
+  if (!chosen) return [];
+  if (all.length > 1 && geometry === undefined) return null;
+  return geometryTypesByProperty[chosen.typeName] ?? null;
 }
 
 async function countOrNull(

@@ -211,6 +211,17 @@ describe("layers", () => {
     expect(second!.info.crs?.id).toBe("EPSG:25833");
   });
 
+  it("take the geometry that a feature has where it has another one than most", async () => {
+    const line = '<gml:LineString srsName="EPSG:25832"><gml:posList>0 0 1 1</gml:posList></gml:LineString>';
+    const [layer] = await readGml(
+      scratch,
+      collection([place(point(1, 2)), place(`<app:axis>${line}</app:axis>`, "p2")]),
+    );
+    expect(featuresOf(layer!).map(({ geometry }) => geometry?.type)).toEqual(["Point", "LineString"]);
+    expect(layer!.info.geometryTypes).toEqual(["Point", "LineString"]);
+    expect(layer!.losses).toEqual([]);
+  });
+
   it("are found in the collections of services, cities and surveys", async () => {
     const documents = [
       `<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" ${namespaces}><wfs:member>${place("<app:n>1</app:n>")}</wfs:member></wfs:FeatureCollection>`,
