@@ -1,4 +1,5 @@
 /** Elements of a feature in memory: a feature is small, and its parts are needed in another order than they are written. */
+import { isSpace } from "../../shared/xml/bytes.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 
 export interface GmlAttribute {
@@ -21,6 +22,8 @@ export interface GmlElement {
 
 export const xsiNamespace = "http://www.w3.org/2001/XMLSchema-instance";
 const gmlNamespace = /^http:\/\/www\.opengis\.net\/gml(\/|$)/;
+/** Attributes whose values occur often, so that equal ones share a string. */
+const frequentValues = new Set(["srsName", "srsDimension", "uom", "codeSpace", "nil", "nilReason"]);
 const noAttributes: readonly GmlAttribute[] = [];
 
 /** Whether a namespace is GML's, of any version. */
@@ -60,11 +63,18 @@ export function elementOf(xml: XmlReader): GmlElement {
     found.push({
       local: attribute.local,
       namespace: xml.namespaceOf(attribute),
-      value: attributes.keyword(a),
+      value: frequentValues.has(attribute.local) ? attributes.keyword(a) : attributes.value(a),
     });
   }
   const isGml = isGmlNamespace(namespace) || (namespace === null && name.prefix === "gml");
   return { local: name.local, namespace, isGml, attributes: found ?? noAttributes, children: [], text: "" };
+}
+
+/** Whether the text token has only white space, and is not a CDATA section. */
+function isBlank(xml: XmlReader): boolean {
+  const { bytes, textFrom, textTo } = xml;
+  for (let k = textFrom; k < textTo; k++) if (!isSpace(bytes[k]!)) return false;
+  return !xml.isCdata;
 }
 
 /** Builds the tree of one element from the tokens of a reader. */
@@ -84,12 +94,13 @@ export class ElementBuilder {
 
   text(xml: XmlReader): void {
     const { content } = xml;
+    const element = this.open[this.open.length - 1]!;
+    // Indentation of children is not content; blanks of a text are.
+    if ((element.children.length > 0 || !xml.endsElement) && isBlank(xml)) return;
     content.clear();
     xml.collect();
-    const element = this.open.at(-1)!;
     const text = content.bytes.toString("utf8", 0, content.length);
-    // Indentation of children is not content; blanks of a text are.
-    if (element.children.length === 0 || text.trim() !== "") element.text += text;
+    element.text = element.text === "" ? text : element.text + text;
   }
 
   /** Ends the innermost element. @returns the whole tree if it is the outermost, else null */
