@@ -42,9 +42,9 @@ export async function describeFeatureType(
   schema.add(await readXmlTree(memoryFile(body), client.source, context));
   const properties = schema.propertiesOf(localOf(name));
   if (properties === null || properties.length === 0) return unknown;
-  // Measures have units as attributes, and links have addresses.
-  const isSimple = properties.every(
-    ({ type, isGeometry, typeName }) => isGeometry || (type !== null && !/Type$/.test(typeName)),
-  );
+  // Measures have units as attributes, links have addresses, and dates may have a zone ("2024-01-02Z").
+  const isPlain = ({ type, typeName }: DeclaredProperty): boolean =>
+    type !== null && type !== "date" && type !== "time" && !/Type$/.test(typeName);
+  const isSimple = properties.every((property) => property.isGeometry || isPlain(property));
   return { properties, isSimple };
 }

@@ -40,16 +40,18 @@ export interface WfsSettings {
   readonly isSwapped?: boolean;
   /** Whether BBOX is understood with the easting first. */
   readonly hasSwappedBox?: boolean;
+  /** Whether features have a date with a zone, as GeoServer writes dates. */
+  readonly hasDate?: boolean;
   /** Text of numberMatched in answers to hits. */
   readonly matched?: string;
 }
 
-const member = ({ id, name, x, y }: Stop, isSwapped: boolean): string =>
-  `<wfs:member><app:stop gml:id="stop.${id}"><app:geom><gml:Point gml:id="p.${id}" srsName="urn:ogc:def:crs:EPSG::31467"><gml:pos>${isSwapped ? `${x} ${y}` : `${y} ${x}`}</gml:pos></gml:Point></app:geom><app:id>${id}</app:id><app:name>${name}</app:name></app:stop></wfs:member>`;
+const member = ({ id, name, x, y }: Stop, { isSwapped, hasDate }: WfsSettings): string =>
+  `<wfs:member><app:stop gml:id="stop.${id}"><app:geom><gml:Point gml:id="p.${id}" srsName="urn:ogc:def:crs:EPSG::31467"><gml:pos>${isSwapped ? `${x} ${y}` : `${y} ${x}`}</gml:pos></gml:Point></app:geom><app:id>${id}</app:id><app:name>${name}</app:name>${hasDate ? "<app:opened>2024-01-02Z</app:opened>" : ""}</app:stop></wfs:member>`;
 
 /** Answers of a WFS 2.0.0 with one feature type, in the order of the features. */
 export function answerWfs(asked: ArcgisRequest, all: readonly Stop[], settings: WfsSettings = {}): GivenAnswer {
-  const { hasPaging = true, limit = 1000, isSwapped = false, hasSwappedBox = false } = settings;
+  const { hasPaging = true, limit = 1000, hasSwappedBox = false } = settings;
   switch (parameter(asked, "request")) {
     case "GetCapabilities":
       return xml(`<?xml version="1.0"?><wfs:WFS_Capabilities version="2.0.0" xmlns:wfs="http://www.opengis.net/wfs/2.0" xmlns:ows="http://www.opengis.net/ows/1.1">
@@ -57,7 +59,7 @@ export function answerWfs(asked: ArcgisRequest, all: readonly Stop[], settings: 
 <wfs:FeatureTypeList><wfs:FeatureType><wfs:Name>app:stop</wfs:Name><wfs:DefaultCRS>urn:ogc:def:crs:EPSG::31467</wfs:DefaultCRS></wfs:FeatureType></wfs:FeatureTypeList></wfs:WFS_Capabilities>`);
     case "DescribeFeatureType":
       return xml(
-        `<?xml version="1.0"?><schema xmlns="http://www.w3.org/2001/XMLSchema" xmlns:gml="http://www.opengis.net/gml/3.2"><element name="stop" type="app:stopType"/><complexType name="stopType"><sequence><element name="geom" type="gml:PointPropertyType"/><element name="id" type="int"/><element name="name" type="string"/></sequence></complexType></schema>`,
+        `<?xml version="1.0"?><schema xmlns="http://www.w3.org/2001/XMLSchema" xmlns:gml="http://www.opengis.net/gml/3.2"><element name="stop" type="app:stopType"/><complexType name="stopType"><sequence><element name="geom" type="gml:PointPropertyType"/><element name="id" type="int"/><element name="name" type="string"/>${settings.hasDate ? '<element name="opened" type="date"/>' : ""}</sequence></complexType></schema>`,
       );
     case "GetFeature": {
       const box = parameter(asked, "bbox")?.split(",").slice(0, 4).map(Number);
@@ -69,7 +71,7 @@ export function answerWfs(asked: ArcgisRequest, all: readonly Stop[], settings: 
       const start = Number(parameter(asked, "startindex") ?? 0);
       const page = found.slice(start, start + Math.min(limit, Number(parameter(asked, "count") ?? limit)));
       return xml(
-        `<?xml version="1.0"?>\n<wfs:FeatureCollection ${gmlNamespaces} numberMatched="unknown" numberReturned="${page.length}">${page.map((stop) => member(stop, isSwapped)).join("")}</wfs:FeatureCollection>`,
+        `<?xml version="1.0"?>\n<wfs:FeatureCollection ${gmlNamespaces} numberMatched="unknown" numberReturned="${page.length}">${page.map((stop) => member(stop, settings)).join("")}</wfs:FeatureCollection>`,
       );
     }
     default:

@@ -83,6 +83,11 @@ describe("layers", () => {
     ]);
   });
 
+  it("of a WFS keep dates with a zone as text", async () => {
+    const [first] = await convertService(`wfs:${(await serveWfs({ hasDate: true })).origin}/wfs`);
+    expect(first!.properties).toEqual({ id: 1, name: "stop 1", opened: "2024-01-02Z" });
+  });
+
   it.each(["", "/collections", "/collections/stops", "/collections/stops/items"])(
     "of an OGC API are its collections of features: %s",
     async (path) => {
