@@ -150,7 +150,7 @@ async function planCollection(
   const canFilter =
     conformance.some((each) => filterConformance.test(each)) && conformance.some((each) => cqlConformance.test(each));
   return {
-    ...{ id, name: decode(id), description: textOf(json.description) ?? textOf(json.title) },
+    ...{ id, name: decode(id), description: descriptionOf(json) },
     items: items.href,
     crs: isAccepted ? wanted!.crs : context.crs.wgs84,
     crsUri: isAccepted ? wanted!.uri : null,
@@ -159,6 +159,13 @@ async function planCollection(
     queryables: canFilter ? await readQueryables(client, json, items) : [],
     bounds,
   };
+}
+
+/** The description, else the title if it says more than the id; null for none. */
+function descriptionOf({ id, title, description }: Json): string | null {
+  const [described, titled] = [textOf(description)?.trim(), textOf(title)?.trim()];
+  if (described) return described;
+  return titled && titled !== id ? titled : null;
 }
 
 /** The system in which the service stores the features, if it is one to request; null for longitude and latitude. */

@@ -4,7 +4,11 @@ import { describeSyntaxError, parseExactly } from "../../shared/json/parse-featu
 import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { exceptionMessage, type OgcClient, RequestRefused, type ResponseCheck } from "../service/service-client.js";
 
-const accept = "application/geo+json, application/json;q=0.9, application/schema+json;q=0.8, */*;q=0.1";
+/** Media types by the member that an answer must have: QGIS Server refuses those that a resource does not have. */
+const acceptOf = (member: string): string => {
+  if (member === "features") return "application/geo+json, application/json;q=0.9";
+  return member === "properties" ? "application/schema+json, application/json;q=0.9" : "application/json";
+};
 
 export interface JsonResponse {
   readonly json: Json;
@@ -34,6 +38,7 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
       parsed.json = json;
       return { error: null, isTransient: false };
     }
+    if (Array.isArray(json)) [json] = json as unknown[];
     const code = isObject(json) ? (textOf(json.code) ?? textOf(json.title) ?? "") : "";
     const said = isObject(json) ? [code, textOf(json.description) ?? textOf(json.detail) ?? ""] : [];
     const message = said.filter((each) => each !== "").join(": ");
@@ -45,6 +50,7 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
 export async function requestJson(client: OgcClient, url: URL, member: string): Promise<JsonResponse> {
   const parsed: { json: Json | null } = { json: null };
   const check = checkMember(member, parsed);
+  const accept = acceptOf(member);
   let response: HttpResponse;
   try {
     response = await client.request(url, accept, check);

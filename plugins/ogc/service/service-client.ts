@@ -91,7 +91,7 @@ export class OgcClient {
   /** The status, with what an error in XML or JSON says. */
   private describe(status: number, body: Buffer): string {
     const text = body.toString("utf8", 0, 1 << 16);
-    const said = /^\s*\{/.test(text) ? jsonMessage(text) : exceptionMessage(text);
+    const said = /^\s*[[{]/.test(text) ? jsonMessage(text) : exceptionMessage(text);
     return this.clean(said === null ? `the server answers ${status}` : `${said} (status ${status})`);
   }
 
@@ -106,7 +106,8 @@ export class OgcClient {
 
 function jsonMessage(text: string): string | null {
   try {
-    const { description, detail, title, message } = JSON.parse(text) as Record<string, unknown>;
+    const json: unknown = JSON.parse(text);
+    const { description, detail, title, message } = (Array.isArray(json) ? json[0] : json) as Record<string, unknown>;
     const found = [title, detail, description, message].filter((each) => typeof each === "string" && each !== "");
     return found.length === 0 ? null : [...new Set(found)].join(": ");
   } catch {

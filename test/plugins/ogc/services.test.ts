@@ -103,6 +103,24 @@ describe("layers", () => {
   );
 });
 
+it("an OGC API that answers with media types of its own, and errors in lists, is read", async () => {
+  const { origin } = await serve((asked, own) => {
+    const isItems = asked.path.endsWith("/items");
+    // As QGIS Server does.
+    if (!isItems && asked.headers.accept?.includes("geo+json"))
+      return {
+        status: 400,
+        body: JSON.stringify([{ code: "Bad request error", description: "Unsupported Content-Type" }]),
+      };
+    return answerFeatures(asked, own, all);
+  });
+  expect(await convertService(`oapif:${origin}/api`)).toHaveLength(40);
+  await expect(convertService(`oapif:${origin}/other`)).rejects.toMatchObject({
+    code: "feature-service-refused",
+    message: expect.stringContaining("no such resource"),
+  });
+});
+
 describe("addresses", () => {
   it("are those of services, not of answers", () => {
     const ofWfs = (text: string) => wfs.addresses!.match(text);
