@@ -1,8 +1,8 @@
 /** One command of the demo after the other, each shown with what it prints. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const samples = dirname(fileURLToPath(import.meta.url));
@@ -16,36 +16,60 @@ export const to = (name) => join(output, name);
 /** Steps that went wrong. */
 export const steps = { failed: 0 };
 
-/** The first feature of a text file as one line; null for other files. */
-function firstFeature(path) {
-  const format = /\.(csv|geojson|kml|gpx)$/.exec(path)?.[1];
-  if (!format || !existsSync(path)) return null;
-  const text = readFileSync(path, "latin1");
-  const found = {
-    csv: /^.*\n(.*)/,
-    geojson: /\{\s*"type"\s*:\s*"Feature"[\s\S]{0,400}/,
-    kml: /<Placemark[\s\S]*?<\/Placemark>/,
-    gpx: /<(wpt|trk)[\s\S]{0,400}/,
-  };
-  const match = found[format].exec(text);
-  const line = Buffer.from(match?.[1] && format === "csv" ? match[1] : (match?.[0] ?? ""), "latin1").toString();
-  const short = line.replace(/\s+/g, " ").trim();
-  return short.length > 110 ? `${short.slice(0, 110)} …` : short || null;
+/** Cuts a text to one line that fits a terminal. */
+function shorten(text) {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 110 ? `${line.slice(0, 110)} …` : line;
 }
 
-/** Shows a feature before and after a conversion, where both files are text. */
-function showFeature(input, output) {
-  const [before, after] = [firstFeature(join(dirname(samples), input)), firstFeature(output)];
-  if (before) console.log(`  before  ${before}`);
-  if (after) console.log(`  after   ${after}`);
+/** A feature of GeoJSON as one line: `Point 11.5, 48.1: name Munich, population 1500000`. */
+function describeFeature({ geometry, properties }) {
+  const numbers = geometry === null ? [] : geometry.coordinates.flat(Infinity);
+  const position = geometry === null ? "no geometry" : `${geometry.type} ${numbers.slice(0, 2).join(", ")}`;
+  const more = numbers.length > 3 ? " …" : "";
+  const values = Object.entries(properties).filter(([, value]) => value !== null && value !== "");
+  const text = values.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return shorten(`${position}${more}: ${text.join(", ")}`);
+}
+
+/** The text of a file, which is in Windows-1252 where it is not in UTF-8. */
+function readText(path) {
+  const bytes = readFileSync(path);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+/** The first feature of a file as one line: the text of CSV, KML and GPX, else what geoferry reads. */
+function firstFeature(path, { layer, where }) {
+  const pattern = { csv: /(?<=\n).*/, kml: /<Placemark[\s\S]*?<\/Placemark>/, gpx: /<(wpt|trk)[\s\S]{0,400}/ };
+  const extension = /\.(csv|kml|gpx)$/.exec(path)?.[1];
+  if (extension) return shorten(pattern[extension].exec(readText(path))?.[0] ?? "");
+  const flags = ["--to", "geojsonseq", "--no-reproject", "--limit", "1", "--quiet"];
+  if (layer) flags.push("--layer", layer);
+  if (where) flags.push("--where", where);
+  const { stdout } = spawnSync(process.execPath, [main, "convert", path, "-", ...flags], { encoding: "utf8" });
+  // Layers can have become one.
+  if (stdout === "" && layer) return firstFeature(path, { where });
+  return stdout === "" ? "" : describeFeature(JSON.parse(stdout.replace("\u001e", "")));
+}
+
+/** Shows the first feature of a file. */
+function showFeature(label, path, choice) {
+  const feature = firstFeature(resolve(dirname(samples), path), choice);
+  if (feature !== "") console.log(`  ${label.padEnd(7)} ${feature}`);
 }
 
 /**
  * Runs one command as a person would type it, and shows both.
  * @param expected its exit status
  * @param says what it must print
+ * @param before, after the files whose first feature is shown: by default the input and the output of a conversion
+ * @param layer the layer of these files, where they have several
  */
-export function geoferry(title, args, expected = 0, { says = [], env = {} } = {}) {
+export function geoferry(title, args, expected = 0, { says = [], env = {}, before, after, layer } = {}) {
   const words = args.map((word) => (/[\s*'<>()]/.test(word) ? `"${word}"` : word));
   console.log(`\n# ${title}\n$ geoferry ${words.join(" ")}`);
   const run = spawnSync(process.execPath, [main, ...args], {
@@ -55,7 +79,10 @@ export function geoferry(title, args, expected = 0, { says = [], env = {} } = {}
   });
   process.stdout.write(run.stdout);
   process.stdout.write(run.stderr);
-  if (args[0] === "convert") showFeature(args[1], args[2]);
+  const [command, input, target] = args;
+  const where = args.includes("--where") ? args[args.indexOf("--where") + 1] : undefined;
+  if (command === "convert" || before) showFeature("before", before ?? input, { layer, where });
+  if (command === "convert" || after) showFeature("after", after ?? target, { layer });
   const printed = `${run.stdout}${run.stderr}`;
   const missing = says.filter((text) => !printed.includes(text));
   if (run.status === expected && missing.length === 0) return printed;

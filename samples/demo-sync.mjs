@@ -52,7 +52,8 @@ export async function syncStory() {
       GEOFERRY_CLIENT_SECRET: credential.client_secret,
       GEOFERRY_STATE: to("state"),
     };
-    const step = (title, args, says, expected = 0) => geoferry(title, args, expected, { says, env });
+    const step = (title, args, says, { expected = 0, ...shown } = {}) =>
+      geoferry(title, args, expected, { says, env, ...shown });
 
     writeFileSync(to("stations.csv"), table(features, temperature));
     const full = ["push", to("stations.csv"), "--map", map, "--mode", "full", "--remote-field", "ref"];
@@ -77,7 +78,10 @@ export async function syncStory() {
     step("The push sends only these", incremental, ["created 10, updated 30, deleted 0"]);
 
     for (const format of ["geojson", "csv", "shp", "gpkg", "kml", "gpx"])
-      step(`The map as ${format}`, ["pull", to(`pulled.${format}`), "--map", map], ["3,010 features"]);
+      step(`The map as ${format}`, ["pull", to(`pulled.${format}`), "--map", map], ["3,010 features"], {
+        before: to("stations.csv"),
+        after: to(`pulled.${format}`),
+      });
     step(
       "The map and the table agree",
       ["verify", to("stations.csv"), "--map", map, "--exit-code"],
@@ -88,7 +92,7 @@ export async function syncStory() {
       "An empty table would empty the map: a guard stops it",
       ["push", to("empty.csv"), ...full.slice(2)],
       ["--allow-empty"],
-      7,
+      { expected: 7 },
     );
   } catch (error) {
     steps.failed++;

@@ -3,8 +3,7 @@
  * and shows what a target cannot hold; then keeps a map of a service of its own equal to a table, and pulls it back.
  * `npm run demo` runs it; the results stay in `geoferry-demo/` of the temporary folder.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { geoferry, output, steps, to } from "./demo-steps.mjs";
 import { syncStory } from "./demo-sync.mjs";
 
@@ -43,6 +42,7 @@ geoferry(
   "Every geometry type in one file: a Shapefile takes them apart and says what it cannot hold",
   ["convert", "samples/mixed.geojson", to("mixed.shp")],
   5,
+  { after: to("mixed_point.shp") },
 );
 geoferry(
   "A flawed file: the bad rows go to a rejects file",
@@ -60,34 +60,33 @@ geoferry("KML with folders and styles to GeoJSON", [
   "samples/kml/parks-and-rivers.kml",
   to("parks-and-rivers.geojson"),
 ]);
-geoferry("A GeoPackage of several layers to one KMZ", ["convert", "samples/geopackage/world.gpkg", to("world.kmz")]);
-geoferry("Several files to one GeoPackage, a layer each", [
-  "convert",
-  "samples/trail.geojson",
-  "samples/huts.geojson",
-  "samples/passes.geojson",
-  to("mont-blanc.gpkg"),
-]);
+geoferry(
+  "A GeoPackage of several layers to one KMZ",
+  ["convert", "samples/geopackage/world.gpkg", to("world.kmz")],
+  0,
+  { layer: "capitals" },
+);
+geoferry(
+  "Several files to one GeoPackage, a layer each",
+  ["convert", "samples/trail.geojson", "samples/huts.geojson", "samples/passes.geojson", to("mont-blanc.gpkg")],
+  0,
+  { before: "samples/passes.geojson", after: to("mont-blanc.gpkg"), layer: "passes" },
+);
 geoferry(
   "Parks to GPX, which has no polygons: they go to the rejects, and the exit status tells",
   ["convert", "samples/parks.geojson", to("parks.gpx")],
   5,
 );
-geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"]);
+geoferry("A whole folder at once", ["convert", "samples/csv", to("all/"), "--to", "geojson"], 0, {
+  before: "samples/csv/rivers.csv",
+  after: to("all/rivers.geojson"),
+});
 geoferry("Check a file before it is used", ["check", "samples/parks.geojson"]);
 
 await syncStory();
 
-console.log(`\nWritten to ${output}:`);
-const list = (folder) => {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.name === "service" || entry.name === "state") continue;
-    if (entry.isDirectory()) list(path);
-    else console.log(`  ${relative(output, path).padEnd(44)} ${String(statSync(path).size).padStart(9)} bytes`);
-  }
-};
-list(output);
+const files = readdirSync(output, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+console.log(`\n${files.length} files are in ${output}`);
 const { failed } = steps;
 console.log(failed === 0 ? "\nThe demo did all it should." : `\n${failed} steps of the demo went wrong.`);
 console.log(`Open in a browser, the changes of the last push on a map: ${to("plan.html")}`);

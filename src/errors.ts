@@ -13,7 +13,7 @@ import { serviceErrors } from "./errors/service-errors.js";
 import { suggestName } from "./errors/suggest-name.js";
 import { syncErrors } from "./errors/sync-errors.js";
 import { escapeControlCharactersDeep } from "./escape-control-characters.js";
-import { formatCount } from "./format-count.js";
+import { formatCount, groupDigits } from "./format-count.js";
 import { adviseCoordinateOptions } from "./format-reader-option.js";
 import { nearestName } from "./nearest-name.js";
 
@@ -379,6 +379,11 @@ export const errorDefinitions = {
     "guard",
     (e) =>
       `stopped: the target cannot hold ${formatCount(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written; allow more, or leave such fields out with --select`,
+  ),
+  "guard-decrease": defineError<{ read: number; before: number; limit: string }>(
+    "guard",
+    (e) =>
+      `stopped: ${formatCount(e.read, "feature")} ${e.read === 1 ? "was" : "were"} read, and ${groupDigits(e.before)} in the last run, a greater decrease than maxDecrease ${e.limit} allows; nothing was written; check whether the source is complete, or allow more once`,
   ),
   "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",

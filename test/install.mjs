@@ -1,7 +1,7 @@
 /**
- * Makes a checkout ready before `npm test` and `npm run demo`: installs the packages of package-lock.json, compiles what
- * is missing, and builds. The argument `demo` skips GDAL's driver, and SQLite's too where Node has its own: compiling
- * them takes minutes.
+ * Makes a checkout ready before `npm test`: installs the packages of package-lock.json, compiles what is missing, and
+ * builds. With the argument `demo` it then runs the demo, and compiles nothing that it can do without: no GDAL, and no
+ * SQLite where Node has its own. For an older Node it downloads a newer one for the demo, which takes seconds.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +9,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { host, nodeBinary, nodeMajor } from "../src/build/node-binary.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const forDemo = process.argv[2] === "demo";
@@ -42,7 +43,20 @@ function hasNodeSqlite() {
 if (!exists("typescript", "package.json") || !exists("rolldown", "package.json")) {
   await run("Installing packages (10 to 30 s)", ["ci", "--ignore-scripts", "--loglevel=error"]);
 }
-if (!exists("better-sqlite3", "build", "Release", "better_sqlite3.node") && !(forDemo && hasNodeSqlite())) {
+/** The Node that runs the demo. */
+let node = process.execPath;
+let hasSqlite = exists("better-sqlite3", "build", "Release", "better_sqlite3.node");
+if (!hasSqlite && forDemo) hasSqlite = hasNodeSqlite();
+if (!hasSqlite && forDemo) {
+  say(`Downloading Node.js ${nodeMajor}, which has SQLite, for the demo (seconds; ${process.version} has none) …`);
+  try {
+    node = nodeBinary(host);
+    hasSqlite = true;
+  } catch {
+    say("There is no such download for this system");
+  }
+}
+if (!hasSqlite) {
   await run("Installing SQLite (seconds, or a minute where it must be compiled; Node 22.16 and later have their own)", [
     "rebuild",
     "better-sqlite3",
@@ -56,3 +70,8 @@ if (!forDemo && exists("gdal-async") && !exists("gdal-async", "lib", "binding") 
   });
 }
 await run("Building", ["run", "--silent", "build"]);
+if (forDemo) {
+  say("Running the demo (half a minute) …");
+  const { status } = spawnSync(node, ["samples/demo.mjs"], { cwd: root, stdio: "inherit" });
+  process.exit(status ?? 1);
+}

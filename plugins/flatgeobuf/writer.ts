@@ -1,5 +1,5 @@
+import { clearBox } from "../../src/model/feature-box.js";
 import type { Assembler, OptionValues, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/index.js";
-import { clearBox } from "../shared/feature-box.js";
 import { ScratchFile } from "../shared/scratch-file.js";
 import type { writeOptions } from "./index.js";
 import { designLayer, HeaderEncoder } from "./write/encode-header.js";

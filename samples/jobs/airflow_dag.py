@@ -1,9 +1,12 @@
-"""A job file as a task of Apache Airflow: the exit status decides, the report is in the log."""
+"""A job file as a task of Apache Airflow 3: the exit status decides, the report is in the log.
+
+Airflow 2 has DAG in airflow.models.dag, and BashOperator in airflow.operators.bash.
+"""
 
 from datetime import datetime, timedelta
 
-from airflow.models.dag import DAG
-from airflow.operators.bash import BashOperator
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow.sdk import DAG
 
 with DAG(
     "geoferry_nightly",

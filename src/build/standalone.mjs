@@ -24,14 +24,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { host, nodeBinary, nodeMajor } from "./node-binary.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const target = process.env.GEOFERRY_STANDALONE ?? join(root, "dist-standalone");
-/** The version of Node inside: a long-term release with SQLite. */
-const nodeMajor = 24;
 const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win-x64"];
 
-const host = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const requested = process.argv.length > 2 ? process.argv.slice(2) : [host];
 for (const platform of requested) {
   if (!platforms.includes(platform)) fail(`${platform}: there is no such platform; there are ${platforms.join(", ")}`);
@@ -65,26 +63,9 @@ function fillFolder(folder, platform) {
   for (const name of Object.keys(manifest.dependencies))
     cpSync(join(root, "node_modules", name), join(library, "node_modules", name), { recursive: true });
   const extension = platform.startsWith("win") ? ".exe" : "";
-  copyFileSync(nodeBinary(platform, extension), join(folder, `node${extension}`));
+  copyFileSync(nodeBinary(platform), join(folder, `node${extension}`));
   chmodSync(join(folder, `node${extension}`), 0o755);
   setTimes(folder);
-}
-
-/** The path of Node's binary for a platform, from the npm package that holds it. */
-function nodeBinary(platform, extension) {
-  const folder = join(tmpdir(), `geoferry-node-${nodeMajor}-${platform}`);
-  const path = join(folder, "node_modules", "node-binary", "bin", `node${extension}`);
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), "{}");
-  // The package states its platform, which need not be this one.
-  const name = `node-binary@npm:node-${platform}@${nodeMajor}`;
-  execFileSync("npm", ["install", "--ignore-scripts", "--force", "--loglevel=error", name], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  if (!existsSync(path)) fail(`the package node-${platform} has no binary`);
-  return path;
 }
 
 /** The time of all files, so that the same build gives the same bytes: that of the sources, or 1980. */

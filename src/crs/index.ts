@@ -79,7 +79,7 @@ export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
  * Whether both are the same system by their text. Never wrong if true; definitions that differ only in spelling are found
  * equal by `findOperation` (`kind: "identity"`).
  */
-export const isSameCrs = (a: Crs, b: Crs): boolean => hasSameText(a, b);
+export const hasSameDefinition = (a: Crs, b: Crs): boolean => hasSameText(a, b);
 
 /**
  * Finds the operation between two systems, with a known and sufficient accuracy.
@@ -160,4 +160,10 @@ export async function areaOfUse(crs: Crs): Promise<Area | null> {
     import("./operations/find-operation.js"),
   ]);
   return definitionArea(await resolveDefinition(crs), await getRegistry());
+}
+
+/** Whether coordinates are the same in both systems. */
+export async function isSameCrs(one: Crs, other: Crs): Promise<boolean> {
+  const operation = await findOperation(one, other, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
+  return operation?.kind === "identity";
 }

@@ -55,6 +55,8 @@ export interface ConversionStep extends StepBase {
   readonly request: ConvertRequest;
   /** Converts unchanged sources, too. */
   readonly always: boolean;
+  /** `12` or `5%`: a greater decrease of the features read since the last run fails; null: any is allowed. */
+  readonly maxDecrease: string | null;
 }
 
 /** Syncs sources to a map. */

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { createError } from "../errors.js";
-import { type Crs, mergeFields } from "../model/index.js";
+import { unionExtents } from "../model/geometry-extent.js";
+import { type Crs, type Extent, mergeFields } from "../model/index.js";
 import type { SkippedRange } from "../model/report.js";
 import type { ConversionContext } from "./conversion-context.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
@@ -15,6 +16,7 @@ interface WrittenPart {
   readonly part: PlannedPart;
   readonly crs: Crs | null;
   features: number;
+  extent: Extent | null;
 }
 
 /** The planned layers of one output file, or of several files if the layers are split into parts. */
@@ -28,6 +30,7 @@ export class ConversionRun {
   private readonly assemblers: OpenAssembler[] = [];
   private readonly writtenParts: WrittenPart[] = [];
   private sourceFields: ConvertReport["sourceFields"] = null;
+  private sourceFormats: readonly string[] = [];
 
   constructor(private readonly conversion: ConversionContext) {}
 
@@ -41,6 +44,8 @@ export class ConversionRun {
       planned.push(file);
     }
     this.sourceFields = mergeFields(planned.flatMap((file) => file.layers.map((layer) => layer.sourceFields)));
+    const inputs = planned.flatMap((file) => file.layers.flatMap((layer) => layer.inputs));
+    this.sourceFormats = [...new Set(inputs.map(({ openLayer }) => openLayer.reader.id))].sort();
     return planned;
   }
 
@@ -66,15 +71,16 @@ export class ConversionRun {
   private async assembleLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
     const routes = planned.parts.map((part) => {
       const { assembler, parts, context } = opened.find((candidate) => candidate.parts.includes(part))!;
-      const written: WrittenPart = { part, crs: planned.crs, features: 0 };
+      const written: WrittenPart = { part, crs: planned.crs, features: 0, extent: null };
       this.writtenParts.push(written);
       return { assembler, context, index: parts.indexOf(part), written };
     });
-    await writeLayer(this.conversion, planned, async ({ partIndex, features, chunk }) => {
+    await writeLayer(this.conversion, planned, async ({ partIndex, features, extent, chunk }) => {
       const { assembler, context, index, written } = routes[partIndex]!;
       context.layer = written.part.layer.name;
       await assembler.append(chunk, index);
       written.features += features;
+      written.extent = unionExtents(written.extent, extent);
       this.conversion.progress.features += features;
     });
   }
@@ -125,11 +131,12 @@ export class ConversionRun {
     const { request, reportBuilder, rejectsFile } = this.conversion;
     const rejects = rejectsFile.close();
     const outputs = this.writtenParts.map(
-      ({ part, crs, features }): OutputReport => ({
+      ({ part, crs, features, extent }): OutputReport => ({
         path: part.path,
         layer: part.layer.name,
         features,
         crs: crs && (crs.id ?? crs.name),
+        extent,
       }),
     );
     return {
@@ -142,6 +149,7 @@ export class ConversionRun {
       incompleteInputs: countIncompleteInputs(request.inputs, rejectsFile, reportBuilder.skippedRanges),
       withoutGeometry: reportBuilder.withoutGeometry,
       sourceFields: this.sourceFields,
+      sourceFormats: this.sourceFormats,
       skippedRanges: reportBuilder.skippedRanges,
       losses: reportBuilder.losses.list(),
       notices: await reportBuilder.collectNotices(),

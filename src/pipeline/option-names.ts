@@ -26,7 +26,7 @@ export interface OptionNames {
   readonly kind: OptionKind;
 }
 
-type LibraryOption = Exclude<keyof ConvertRequest, "inputs" | "output">;
+type LibraryOption = Exclude<keyof ConvertRequest, "inputs" | "output" | "decrease">;
 
 const defineOption = <L extends LibraryOption | null>(
   library: L,

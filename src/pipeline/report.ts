@@ -11,6 +11,7 @@ import {
 import { createError, describePlace } from "../errors.js";
 import { formatCount } from "../format-count.js";
 import type { TypedField } from "../model/field.js";
+import type { Extent } from "../model/geometry.js";
 import type { Loss, OperationUse, SkippedRange } from "../model/report.js";
 import { Tally } from "../model/report.js";
 import type { Findings } from "./execute/host-context.js";
@@ -25,6 +26,8 @@ export interface OutputReport {
   readonly features: number;
   /** "EPSG:4326", or the name of the CRS; null if unknown. */
   readonly crs: string | null;
+  /** Of the positions written, in coordinates of `crs`, x (longitude, easting) first; null without any. */
+  readonly extent: Extent | null;
 }
 
 /** An operation that transformed some of the positions. */
@@ -92,6 +95,8 @@ export interface ConvertReport {
   readonly withoutGeometry: number;
   /** The first fields of each of the source's layers, merged by name; null if only its features have them. */
   readonly sourceFields: readonly TypedField[] | null;
+  /** Ids of the formats that the inputs were read as. */
+  readonly sourceFormats: readonly string[];
   /** Ranges of the inputs that were skipped (`--skip-errors`). */
   readonly skippedRanges: readonly SkippedRange[];
   readonly losses: readonly Loss[];
@@ -116,6 +121,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     incompleteInputs: 0,
     withoutGeometry: 0,
     sourceFields: null,
+    sourceFormats: [],
     skippedRanges: [],
     losses: [],
     notices: [],

@@ -60,6 +60,8 @@ export interface ConvertRequest {
   readonly maxLosses?: string;
   /** `12` or `5%` of the features written: more of them without a geometry fail the conversion. */
   readonly maxWithoutGeometry?: string;
+  /** Set by jobs. `max` (`12` or `5%`): a greater decrease of the features read since the last run fails the conversion. */
+  readonly decrease?: { readonly max: string; readonly before: number };
   /** Any loss fails the conversion. */
   readonly strict?: boolean;
   /** Skip corrupt parts of the input. */

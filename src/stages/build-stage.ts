@@ -9,6 +9,7 @@ import { build as dropDegenerate } from "./geometry/drop-degenerate.js";
 import { build as dropDimensions } from "./geometry/drop-dimensions.js";
 import { build as geometryType } from "./geometry/geometry-type.js";
 import { build as mergeCollections } from "./geometry/merge-collections.js";
+import { build as reportRounding } from "./geometry/report-rounding.js";
 import { build as swapXy } from "./geometry/swap-xy.js";
 import { build as limit } from "./limit.js";
 import type { StageSettings } from "./settings.js";
@@ -34,6 +35,7 @@ const stageBuilders: Readonly<Record<string, BuildStage>> = {
   "ids-to-field": idsToField,
   "swap-xy": swapXy,
   "merge-collections": mergeCollections,
+  "report-rounding": reportRounding,
   "drop-degenerate": dropDegenerate,
   "drop-dimensions": dropDimensions,
 };

@@ -453,3 +453,18 @@ describe("faults", () => {
     expect([2, 3]).toContain(status);
   });
 });
+
+test("a pattern may name one input of each side, but not several", () => {
+  for (const name of ["old-1.geojson", "new-1.geojson", "new-2.geojson"])
+    write(name, [{ at: [1, 2], properties: { name } }]);
+  expect(diff("old-*.geojson", "new-1*").summary).toMatchObject({
+    old: "old-1.geojson",
+    new: "new-1.geojson",
+    counts: { changed: 1 },
+  });
+  const several = run("diff", "old-1.geojson", "new-*.geojson");
+  expect([several.status, several.stderr]).toEqual([
+    2,
+    "geoferry: new-*.geojson names 2 inputs (new-1.geojson, new-2.geojson), and diff compares one input with another: name one of them\n",
+  ]);
+});

@@ -1,14 +1,25 @@
 /** The container image of samples/deploy, built and run without a daemon, from a small base image made of this system. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
-import { hasProgram, root } from "../support/command.js";
+import { hasProgram, root, samples } from "../support/command.js";
 import { canChangeRoot, createMinimalRoot } from "../support/minimal-root.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { readmeCommands } from "../support/readme-commands.js";
+import { checkFirstSync } from "../support/sync/first-sync.js";
 
 const canRun = canChangeRoot("the container image") && hasProgram("buildah");
 if (!canRun) console.warn("NOT TESTED: the container image, which needs buildah");
@@ -34,6 +45,21 @@ function createImage(name: string, folder: string): void {
 describe.skipIf(!canRun)("the container image", () => {
   let container: string;
   const run = (...args: string[]) => buildah("run", container, "--", ...args);
+  /** The arguments of buildah for geoferry in a folder of this machine. A volume of the image would hide one at /data. */
+  const inFolder = (folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => [
+    ...["--root", store, "--runroot", `${store}-run`, "run", `--volume=${folder}:/srv/maps`, "--workingdir=/srv/maps"],
+    ...Object.entries(env).map(([name, value]) => `--env=${name}=${value}`),
+    ...[container, "--", "geoferry", ...args],
+  ];
+
+  /** A folder of user 1000, the user of the image. */
+  function createData(name: string): string {
+    const folder = scratch.path(name);
+    mkdirSync(folder);
+    chownSync(folder, 1000, 1000);
+    cpSync(samples, join(folder, "samples"), { recursive: true });
+    return folder;
+  }
 
   beforeAll(async () => {
     const node = (await nodeVersion(24))!;
@@ -102,7 +128,22 @@ describe.skipIf(!canRun)("the container image", () => {
     expect(Number(bytes) / 1e6).toBeLessThan(150);
   });
 
-  test("the image runs the service and passes its own health check", async () => {
+  test("the image runs the commands of the README in a folder of this machine", () => {
+    const folder = createData("readme");
+    for (const { command, status } of readmeCommands) {
+      // There is no shell in the image: that of this machine feeds it, and sees its output.
+      const [, from = null, own = ""] = /^(?:cat (\S+) \| )?geoferry ([^|]+)/.exec(command) ?? [];
+      const args = [...own.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c!);
+      const input = from ? readFileSync(join(folder, from)) : "";
+      const ran = spawnSync("buildah", inFolder(folder, args), { env, encoding: "utf8", input });
+      // The status of buildah is that of the command.
+      expect(ran.status, `${command}\n${ran.stderr}`).toBe(status);
+    }
+    expect(JSON.parse(readFileSync(join(folder, "survey.geojson"), "utf8")).features).toHaveLength(20);
+    expect(readdirSync(join(folder, "csv")).length).toBeGreaterThan(5);
+  }, 120_000);
+
+  test("the image runs the service, passes its own health check, and syncs a map", async () => {
     const { Config } = JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config
       ? { Config: JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config }
       : { Config: {} };
@@ -112,12 +153,9 @@ describe.skipIf(!canRun)("the container image", () => {
       Cmd: expect.arrayContaining(["serve"]),
     });
     const [, ...check] = Config.Healthcheck.Test as string[];
-    const service = spawn(
-      "buildah",
-      ["--root", store, "--runroot", `${store}-run`, "run", container, "--", "geoferry", ...Config.Cmd],
-      // A process group of its own, so that it ends with all its processes.
-      { env, stdio: ["ignore", "ignore", "pipe"], detached: true },
-    );
+    const folder = createData("service");
+    // A process group of its own, so that it ends with all its processes.
+    const service = spawn("buildah", inFolder(folder, Config.Cmd), { env, stdio: "ignore", detached: true });
     try {
       for (let tries = 0; ; tries++) {
         const args = ["--root", store, "--runroot", `${store}-run`, "run", container, "--", ...check];
@@ -128,9 +166,21 @@ describe.skipIf(!canRun)("the container image", () => {
       }
       const answer = await fetch("http://127.0.0.1:8080/healthz");
       expect(await answer.json()).toEqual({ status: "alive" });
+      checkFirstSync(
+        (args, options) =>
+          spawnSync("buildah", inFolder(folder, args, options?.env), { env, encoding: "utf8", input: options?.input }),
+        "http://127.0.0.1:8080",
+        [],
+        {
+          capitals: "samples/capitals.geojson",
+          backup: "before.geojson",
+          pulled: "pulled.gpkg",
+          state: "/srv/maps/state",
+        },
+      );
     } finally {
       process.kill(-service.pid!, "SIGTERM");
       await once(service, "exit");
     }
-  }, 60_000);
+  }, 120_000);
 });

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { root, samples } from "../support/command.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { checkFirstSync, type Run } from "../support/sync/first-sync.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
@@ -35,10 +36,7 @@ const sizeOf = (folder: string): number =>
 interface Installation {
   readonly folder: string;
   readonly modules: string;
-  run(
-    args: readonly string[],
-    options?: { input?: string; env?: NodeJS.ProcessEnv },
-  ): { status: number | null; stdout: string; stderr: string };
+  readonly run: Run;
   start(args: readonly string[]): ReturnType<typeof spawn>;
 }
 
@@ -130,31 +128,38 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     try {
       const [line] = (await once(service.stdout!, "data")) as [Buffer];
       const { url } = JSON.parse(line.toString().split("\n", 1)[0]!) as { url: string };
-      const admin = (args: string[], input = "") => {
-        const { status, stdout, stderr } = installed!.run(["admin", ...args, "--data", "data", "--json"], { input });
-        expect(stderr).toBe("");
-        expect(status).toBe(0);
-        return JSON.parse(stdout) as Record<string, string>;
-      };
-      admin(["user", "add", "ada@example.org"], "a quiet harbour\n");
-      const { id: map } = admin(["map", "add", "Capitals", "--owner", "ada@example.org"]);
-      const credential = admin(["credential", "add", "--owner", "ada@example.org"]);
-      const env = {
-        GEOFERRY_URL: url,
-        GEOFERRY_CLIENT_ID: credential.client_id,
-        GEOFERRY_CLIENT_SECRET: credential.client_secret,
-      };
-      const push = ["push", `${samples}/capitals.geojson`, "--map", map!, "--mode", "full"];
-      const pushed = installed.run(push, { env });
-      expect(pushed.stdout + pushed.stderr).toContain("created 195, updated 0, deleted 0");
-      const again = installed.run(push, { env });
-      expect(again.stdout + again.stderr).toContain("nothing to do");
-      expect(installed.run(["pull", "pulled.gpkg", "--map", map!], { env })).toMatchObject({ status: 0 });
+      checkFirstSync(installed.run, url, ["--data", "data"], {
+        capitals: `${samples}/capitals.geojson`,
+        backup: "before.geojson",
+        pulled: "pulled.gpkg",
+        state: join(installed.folder, "state"),
+      });
     } finally {
       service.kill();
       await once(service, "exit");
     }
   });
+});
+
+test("npx runs the package without an installation, and names its own command for a missing package", {
+  timeout: 120_000,
+}, () => {
+  const folder = scratch.path("npx");
+  mkdirSync(folder);
+  const env = { ...process.env, npm_config_cache: scratch.path("npx-cache"), NO_COLOR: "1" };
+  const npx = (...args: string[]) =>
+    spawnSync("npm", ["exec", "--yes", "--loglevel=error", `--package=${tarball}`, "--", "geoferry", ...args], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
+  const { status, stdout, stderr } = npx("convert", `${samples}/capitals.geojson`, "capitals.gpkg", "--quiet");
+  expect(status, stdout + stderr).toBe(0);
+  // The header of a SQLite file (sqlite.org/fileformat2.html, 1.3).
+  expect(readFileSync(join(folder, "capitals.gpkg")).subarray(0, 15).toString()).toBe("SQLite format 3");
+  expect(npx("convert", "capitals.gpkg", "capitals.gml").stderr).toContain(
+    "npx --allow-scripts=gdal-async -p geoferry -p gdal-async geoferry",
+  );
 });
 
 describe("installed into a project by another package manager", { timeout: 120_000 }, () => {

@@ -177,6 +177,94 @@ describe("compared with the last successful run", () => {
       { what: "field", code: "missing", field: "gone", before: 1, now: 0 },
     ]);
   });
+
+  const corners = (of: (lon: number, lat: number) => readonly [number, number]) =>
+    `name,lon,lat\n${[
+      ["a", 6, 47],
+      ["b", 15, 55],
+    ]
+      .map(([name, lon, lat]) => [name, ...of(Number(lon), Number(lat))].join(","))
+      .join("\n")}\n`;
+  const extents = (step: StepReport) =>
+    step.regressions.filter(({ what }) => what === "extent").map(({ code, example }) => [code, example]);
+
+  test("steps for files and for maps report features that are elsewhere", async () => {
+    const map = await world.newMap();
+    put(
+      "job.yaml",
+      `name: night\nsteps:\n  - {name: file, source: places.csv, target: places.gpkg}\n  - {name: map, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
+    );
+    put(
+      "places.csv",
+      corners((lon, lat) => [lon, lat]),
+    );
+    await run();
+    put(
+      "places.csv",
+      corners((lon, lat) => [lat, lon]),
+    );
+    const { report, stderr } = await run();
+    const swapped = [["moved", "from 6, 47, 15, 55 to 47, 6, 55, 15 (EPSG:4326)"]];
+    expect(report.steps.map(extents)).toEqual([swapped, swapped]);
+    expect(stderr).toMatch(
+      /^ {2}elsewhere than in the last run: extent of the features, from 6, 47, 15, 55 to 47, 6, 55, 15 \(EPSG:4326\)$/m,
+    );
+    for (const step of report.steps) {
+      expect(step.items[0]).not.toHaveProperty("extent");
+      expect(step.items[0]).not.toHaveProperty("sourceExtent");
+    }
+    // The features of the last run are the ones to compare with.
+    expect((await run()).report.steps.flatMap(extents)).toEqual([]);
+  });
+
+  test("a step reports one feature far from the others, and no ordinary growth", async () => {
+    put("job.yaml", "name: night\nsteps:\n  - {name: file, source: places.csv, target: places.gpkg}\n");
+    const rows = "name,lon,lat\na,6,47\nb,15,55\n";
+    put("places.csv", rows);
+    await run();
+    put("places.csv", `${rows}c,20,60\n`);
+    expect((await run()).report.steps.flatMap(extents)).toEqual([]);
+    put("places.csv", `${rows}c,20,60\nd,0,-60\n`);
+    const { report } = await run();
+    expect(report.steps.flatMap(extents)).toEqual([["grown", "from 6, 47, 20, 60 to 0, -60, 20, 60 (EPSG:4326)"]]);
+  });
+
+  test("a step reports a source that has another format under the same name", async () => {
+    put("job.yaml", "name: night\nsteps:\n  - {name: file, source: places.json, target: places.gpkg}\n");
+    const geojson = places(1, () => feature({ name: "a" }, point(1)));
+    put("places.json", geojson);
+    await run();
+    const esri = {
+      geometryType: "esriGeometryPoint",
+      spatialReference: { wkid: 4326 },
+      fields: [{ name: "name", type: "esriFieldTypeString" }],
+      features: [{ attributes: { name: "a" }, geometry: { x: 1, y: 50 } }],
+    };
+    put("places.json", JSON.stringify(esri));
+    const { report, stderr } = await run();
+    expect(report.steps[0]!.regressions.filter(({ what }) => what === "format")).toEqual([
+      { what: "format", before: null, now: 1, example: "from geojson to esrijson" },
+    ]);
+    expect(stderr).toMatch(/^ {2}changed since the last run: format of the source, from geojson to esrijson$/m);
+  });
+});
+
+test("a step names the files of a pattern that no format has by name", async () => {
+  mkdirSync(at("delivery"));
+  put("delivery/a.csv", pointsCsv("a"));
+  put("delivery/b.data", "no format has this name");
+  const map = await world.newMap();
+  put(
+    "job.yaml",
+    `name: night\nsteps:\n  - {name: files, source: delivery/*, target: out/, to: geojson}\n  - {name: map, source: delivery, target: {map: ${map}, remoteField: name}}\n`,
+  );
+  const { status, report, stderr } = await run();
+  expect(status).toBe(0);
+  for (const step of report.steps)
+    expect(step.notices.filter(({ code }) => code === "files-left-out")).toEqual([
+      expect.objectContaining({ count: 1, example: expect.stringContaining("left out: delivery/b.data;") }),
+    ]);
+  expect(stderr.match(/note files-left-out: /g)).toHaveLength(2);
 });
 
 test("an output whose source was removed is reported until it is deleted", async () => {
@@ -229,6 +317,32 @@ describe("a step fails, and writes nothing,", () => {
       expect(existsSync(at("roads.shp"))).toBe(expected === 0);
     },
   );
+
+  test("a step fails if its source has become smaller than maxDecrease allows", async () => {
+    const job = (member: string) =>
+      put("job.yaml", `name: night\nsteps:\n  - {name: points, source: points.csv, target: points.gpkg${member}}\n`);
+    put("points.csv", pointsCsv("a", "b", "c", "d"));
+    job("");
+    await run();
+    const content = readFileSync(at("points.gpkg"));
+    put("points.csv", pointsCsv("a", "b"));
+    for (const limit of ["1", '"49%"']) {
+      job(`, maxDecrease: ${limit}`);
+      const { status, report, stderr } = await run();
+      expect([status, report.steps[0]!.error?.code]).toEqual([7, "guard-decrease"]);
+      expect(stderr).toContain("2 features were read, and 4 in the last run, a greater decrease than maxDecrease");
+      expect(readFileSync(at("points.gpkg")).equals(content)).toBe(true);
+    }
+    for (const [names, limit] of [
+      [["a", "b"], '"50%"'],
+      [["a"], "1"],
+      [["a", "b", "c"], "0"],
+    ] as const) {
+      put("points.csv", pointsCsv(...names));
+      job(`, maxDecrease: ${limit}`);
+      expect((await run()).status).toBe(0);
+    }
+  });
 
   test("a row that lost its invalid geometry counts as rejected and as without geometry", async () => {
     put("points.csv", "name,lon,lat\na,1,50\nb,broken,50\nc,3,50\n");

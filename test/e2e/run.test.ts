@@ -1,11 +1,8 @@
 /** Job files, run with real files and the real service. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
 import type { RunReport, StepReport } from "../../src/jobs/report/run-report.js";
-import { root, samples } from "../support/command.js";
 import { pointsCsv } from "../support/jobs/job-fixture.js";
 import { ServedJobFixture } from "../support/jobs/served-job-fixture.js";
 import { createPlace } from "../support/sync/sync-fixture.js";
@@ -348,47 +345,4 @@ test("service and credentials of the job file are used, with precedence for the 
   expect((await run("job.yaml", [], { env: { ...own, SECRET: world.ada.clientSecret } })).status).toBe(0);
   expect((await run("job.yaml", [], { env: { ...own, SECRET: "wrong" } })).status).toBe(9);
   expect((await run("job.yaml", [], { env: { SECRET: "wrong" } })).status).toBe(0);
-});
-
-describe("the examples for schedulers", () => {
-  const text = (name: string) => readFileSync(join(samples, "jobs", name), "utf8");
-  /** The words of a shell command without quotes. */
-  const commandIn = (line: string): string[] => line.slice(line.indexOf("geoferry run")).trim().split(/\s+/).slice(1);
-
-  test.each([
-    [
-      "crontab",
-      () =>
-        text("crontab")
-          .split("\n")
-          .find((line) => line.includes("geoferry run"))!,
-    ],
-    ["systemd", () => /^ExecStart=(.*)$/m.exec(text("geoferry-nightly.service"))![1]!],
-    [
-      "Kubernetes",
-      () => {
-        const [cronJob] = parseAllDocuments(text("kubernetes-cronjob.yaml"));
-        return (cronJob!.toJS().spec.jobTemplate.spec.template.spec.containers[0].args as string[]).join(" ");
-      },
-    ],
-  ])("%s contains a valid command", async (_, line) => {
-    put("a.csv", pointsCsv("a"));
-    put("nightly.yaml", "name: n\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
-    const [command, , ...flags] = commandIn(line());
-    expect(command).toBe("run");
-    const own = flags.map((word, n) =>
-      flags[n - 1] === "--metrics" ? at("m.prom") : flags[n - 1] === "--state" ? at("s") : word,
-    );
-    expect((await run("nightly.yaml", own)).status).toBe(0);
-    expect(existsSync(at("a.geojson"))).toBe(true);
-  });
-
-  test("the timer and its unit have the keys that systemd requires", () => {
-    expect(text("geoferry-nightly.timer")).toMatch(/\[Timer\]\nOnCalendar=/);
-    expect(text("geoferry-nightly.service")).toMatch(/\[Service\]\nType=oneshot/);
-  });
-});
-
-test("the commands are listed in the samples' README", () => {
-  expect(existsSync(join(root, "samples/jobs/nightly.yaml"))).toBe(true);
 });

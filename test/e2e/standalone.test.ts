@@ -1,27 +1,37 @@
 /** The standalone executable, run in a minimal root file system without Node.js. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
-import { root, samples } from "../support/command.js";
+import { hasProgram, root, samples } from "../support/command.js";
 import { canChangeRoot, createMinimalRoot } from "../support/minimal-root.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { readmeCommands } from "../support/readme-commands.js";
+import { checkFirstSync, type Run } from "../support/sync/first-sync.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const canRun = canChangeRoot("the standalone executable");
 
-/** System programs that the executable uses; a minimal Debian has them. */
-const programs = ["sh", "tail", "gzip", "tar", "mkdir", "chmod", "mktemp", "touch", "rm", "mv"];
+/** System programs that the executable uses, and those in commands of the README; a minimal Debian has them. */
+const programs = ["sh", "tail", "gzip", "tar", "mkdir", "chmod", "mktemp", "touch", "rm", "mv", "cat", "head"];
 
 describe.skipIf(!canRun)("the standalone executable, in a system without Node", () => {
   const chroot = scratch.path("root");
-  const run = (...args: string[]) => {
-    const env = { PATH: "/usr/bin:/bin", HOME: "/home", TMPDIR: "/tmp", LANG: "C.UTF-8" };
-    return spawnSync("/usr/sbin/chroot", [chroot, "/geoferry", ...args], { env, encoding: "utf8", timeout: 60_000 });
-  };
+  const variables = { PATH: "/usr/bin:/bin", HOME: "/home", TMPDIR: "/tmp", LANG: "C.UTF-8" };
+  /** Runs a program in the folder /srv/maps of that system. */
+  const inside = (...command: string[]) => [chroot, "sh", "-c", 'cd /srv/maps && exec "$@"', "sh", ...command];
+  const execute = (command: string[], { input = "", env = {} }: Parameters<Run>[1] = {}) =>
+    spawnSync("/usr/sbin/chroot", inside(...command), {
+      env: { ...variables, ...env },
+      encoding: "utf8",
+      input,
+      timeout: 60_000,
+    });
+  const run = (...args: string[]) => execute(["geoferry", ...args]);
 
   beforeAll(async () => {
     const env = { ...process.env, GEOFERRY_STANDALONE: scratch.path("built") };
@@ -29,8 +39,9 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     const node = (await nodeVersion(24))!;
     // Only the libraries: the executable contains Node.js.
     createMinimalRoot(chroot, programs, { [node]: null });
-    copyFileSync(scratch.path(join("built", readdirSync(scratch.path("built"))[0]!)), join(chroot, "geoferry"));
-    cpSync(samples, join(chroot, "samples"), { recursive: true });
+    copyFileSync(scratch.path(join("built", readdirSync(scratch.path("built"))[0]!)), join(chroot, "usr/bin/geoferry"));
+    mkdirSync(join(chroot, "srv/maps"), { recursive: true });
+    cpSync(samples, join(chroot, "srv/maps/samples"), { recursive: true });
     execFileSync("mknod", ["-m", "666", join(chroot, "dev/null"), "c", "1", "3"]);
     execFileSync("mknod", ["-m", "666", join(chroot, "dev/urandom"), "c", "1", "9"]);
   }, 180_000);
@@ -44,15 +55,74 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     expect(run("--version").stdout).toBe("0.1.0\n");
   });
 
-  test("the executable runs the quick start of the README", () => {
-    expect(run("info", "samples/shapefile/survey.shp").stdout).toContain("EPSG:25832");
-    for (const target of ["survey.geojson", "survey.gpkg", "survey.csv"]) {
-      const { status, stderr } = run("convert", "samples/shapefile/survey.shp", `/tmp/${target}`);
-      expect(stderr).not.toContain("Warning");
-      expect(status).toBe(0);
+  test("the executable runs the commands of the README", () => {
+    expect(readmeCommands.length).toBeGreaterThan(12);
+    for (const { command, status } of readmeCommands) {
+      const ran = execute(["sh", "-c", command]);
+      expect(ran.status, `${command}\n${ran.stderr}`).toBe(status);
+      expect(ran.stderr, command).not.toContain("Warning");
     }
-    expect(run("convert", "samples/rivers.geojson", "/tmp/survey.gpkg", "--append").status).toBe(0);
-    expect(run("info", "/tmp/survey.gpkg").stdout).toMatch(/survey[\s\S]*rivers/);
-    expect(JSON.parse(readFileSync(join(chroot, "tmp/survey.geojson"), "utf8")).features).toHaveLength(20);
+    expect(JSON.parse(readFileSync(join(chroot, "srv/maps/survey.geojson"), "utf8")).features).toHaveLength(20);
+    expect(run("info", "samples/shapefile/survey.shp").stdout).toContain("EPSG:25832");
+    // SQLite changes a file in place.
+    expect(run("convert", "samples/rivers.geojson", "atlas.gpkg", "--append", "--layer-name", "more").status).toBe(0);
+    expect(run("info", "atlas.gpkg").stdout).toMatch(/parks[\s\S]*rivers[\s\S]*more/);
+  });
+
+  test("the executable serves a map and syncs it", async () => {
+    const service = spawn("/usr/sbin/chroot", inside("geoferry", "serve", "--data", "maps", "--port", "0", "--json"), {
+      env: variables,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      const [line] = (await once(service.stdout, "data")) as [Buffer];
+      const { url } = JSON.parse(line.toString().split("\n", 1)[0]!) as { url: string };
+      checkFirstSync((args, options) => execute(["geoferry", ...args], options), url, ["--data", "maps"], {
+        capitals: "samples/capitals.geojson",
+        backup: "before.geojson",
+        pulled: "pulled.gpkg",
+        state: "/srv/maps/state",
+      });
+    } finally {
+      service.kill();
+      await once(service, "exit");
+    }
+  }, 60_000);
+});
+
+const emulator = "qemu-aarch64-static";
+/** Libraries of Debian's libstdc++6-arm64-cross and libatomic1-arm64-cross. */
+const librariesOfArm = "/usr/aarch64-linux-gnu";
+const canEmulate = hasProgram(emulator) && existsSync(join(librariesOfArm, "lib/libstdc++.so.6"));
+if (!canEmulate) console.warn("NOT TESTED: the standalone executable for Linux arm64, which needs qemu-user-static");
+
+describe.skipIf(!canEmulate)("the standalone executable for Linux arm64, under QEMU", { timeout: 120_000 }, () => {
+  const work = scratch.path("arm64");
+  let program: string[];
+  const run = (...args: string[]) =>
+    spawnSync(emulator, [...program, ...args], { cwd: work, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
+
+  beforeAll(() => {
+    mkdirSync(work);
+    const env = {
+      ...process.env,
+      GEOFERRY_STANDALONE: scratch.path("built-arm64"),
+      GEOFERRY_HOME: scratch.path("home"),
+    };
+    execFileSync(process.execPath, ["src/build/standalone.mjs", "linux-arm64"], { cwd: root, env, stdio: "pipe" });
+    const executable = scratch.path(join("built-arm64", readdirSync(scratch.path("built-arm64"))[0]!));
+    // It unpacks itself, and this machine cannot run what is inside.
+    spawnSync(executable, ["--version"], { env });
+    const home = scratch.path(join("home", readdirSync(scratch.path("home"))[0]!));
+    program = ["-L", librariesOfArm, join(home, "node"), join(home, "lib/dist/src/cli/main.js")];
+  }, 180_000);
+
+  test("the executable for arm64 converts, reprojects, and changes a GeoPackage in place", () => {
+    expect(run("--version")).toMatchObject({ status: 0, stdout: "0.1.0\n" });
+    expect(run("convert", `${samples}/shapefile/survey.shp`, "survey.geojson").stderr).toContain("ETRS89 to WGS 84");
+    expect(JSON.parse(readFileSync(join(work, "survey.geojson"), "utf8")).features).toHaveLength(20);
+    expect(run("convert", `${samples}/parks.geojson`, "atlas.gpkg", "--make-valid")).toMatchObject({ status: 0 });
+    expect(run("convert", `${samples}/rivers.geojson`, "atlas.gpkg", "--append")).toMatchObject({ status: 0 });
+    expect(run("info", "atlas.gpkg").stdout).toMatch(/parks[\s\S]*rivers/);
   });
 });

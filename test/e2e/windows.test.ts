@@ -1,10 +1,11 @@
 /** geoferry with Node's build for Windows, under Wine. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { hasProgram, samples } from "../support/command.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { checkFirstSync } from "../support/sync/first-sync.js";
 import { WineMachine, windowsPath } from "../support/wine.js";
 
 const canRun = hasProgram("wine");
@@ -27,8 +28,21 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     scratch.remove();
   });
 
-  test("on Windows, convert accepts paths with a drive letter and backslashes, for all six formats", () => {
-    for (const format of ["gpkg", "shp", "csv", "kml", "gpx", "geojson"]) {
+  test("on Windows, convert accepts paths with a drive letter and backslashes, for each built-in format", () => {
+    for (const format of [
+      "gpkg",
+      "shp",
+      "csv",
+      "kml",
+      "gpx",
+      "geojson",
+      "shp.zip",
+      "kmz",
+      "parquet",
+      "fgb",
+      "xlsx",
+      "ods",
+    ]) {
       const target = `${windowsPath(machine.work)}\\${format}\\capitals.${format}`;
       const to = run("convert", "samples\\capitals.geojson", target, "--quiet");
       expect(to, format).toMatchObject({ status: 0, stderr: "" });
@@ -71,6 +85,36 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
     expect(existsSync(work("parks"))).toBe(false);
   });
 
+  test("on Windows, CRLF, and names with blanks and letters of other languages, are read and written", () => {
+    const rows = ["name;note;latitude;longitude", '"Köln";"two\r\nlines";50,94;6,96', "Łódź;one;51,77;19,46", ""];
+    mkdirSync(work("Größen und Maße"));
+    writeFileSync(work("Größen und Maße/Städte.csv"), rows.join("\r\n"));
+    const paths = ["    source: Größen und Maße\\Städte.csv", "    target: Ausgabe\\Städte 2.geojson"];
+    const job = ["name: städte", "steps:", "  - name: eins", ...paths, ""];
+    writeFileSync(work("städte.yaml"), job.join("\r\n"));
+    expect(run("run", "städte.yaml")).toMatchObject({ status: 0 });
+    const { features } = JSON.parse(readFileSync(work("Ausgabe/Städte 2.geojson"), "utf8"));
+    expect(features).toMatchObject([
+      { properties: { name: "Köln", note: "two\r\nlines" }, geometry: { coordinates: [6.96, 50.94] } },
+      { properties: { name: "Łódź", note: "one" }, geometry: { coordinates: [19.46, 51.77] } },
+    ]);
+  });
+
+  test("on Windows, check, diff, info and rejects accept paths with backslashes, and a failed run leaves nothing", () => {
+    expect(run("check", "samples\\parks.geojson")).toMatchObject({ status: 0 });
+    const diff = run("diff", "samples\\parks.geojson", "samples\\shapefile\\parks.shp", "--html", "diff\\page.html");
+    // samples/README.md: the same 27 features in each format.
+    expect(diff).toMatchObject({ status: 0, stderr: expect.stringMatching(/equal +27/) });
+    expect(readFileSync(work("diff/page.html"), "utf8")).toContain("<html");
+    expect(run("info", "samples\\shapefile\\survey.shp").stdout).toContain("EPSG:25832");
+    const left = `${windowsPath(machine.work)}\\left\\over.geojsonl`;
+    expect(run("convert", "samples\\mixed.geojson", "mixed.shp", "--rejects", left)).toMatchObject({ status: 5 });
+    expect(readFileSync(work("left/over.geojsonl"), "utf8").trim().split("\n")).toHaveLength(1);
+    const failed = run("convert", "samples\\mixed.geojson", "failed\\mixed.shp", "--strict");
+    expect(failed.status).not.toBe(0);
+    expect(existsSync(work("failed"))).toBe(false);
+  });
+
   test("on Windows, a job runs, and a second run has nothing to do", () => {
     expect(run("run", "samples\\jobs\\nightly.yaml")).toMatchObject({ status: 0 });
     expect(existsSync(work("samples/jobs/out/tall.csv"))).toBe(true);
@@ -87,27 +131,12 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
         .poll(() => /"url":"(http:[^"]+)"/.exec(readFileSync(out, "utf8"))?.[1], { timeout: 120_000, interval: 200 })
         .toBeTruthy()
         .then(() => /"url":"(http:[^"]+)"/.exec(readFileSync(out, "utf8"))![1]!);
-      const admin = (args: string[], input = ""): Record<string, string> => {
-        const { status, stdout, stderr } = machine.run(["admin", ...args, "--data", "data", "--json"], { input });
-        expect(stderr).toBe("");
-        expect(status).toBe(0);
-        return JSON.parse(stdout);
-      };
-      admin(["user", "add", "ada@example.org"], "a quiet harbour\n");
-      const { id: map } = admin(["map", "add", "Capitals", "--owner", "ada@example.org"]);
-      const credential = admin(["credential", "add", "--owner", "ada@example.org"]);
-      const env = {
-        GEOFERRY_URL: url,
-        GEOFERRY_CLIENT_ID: credential.client_id,
-        GEOFERRY_CLIENT_SECRET: credential.client_secret,
-        GEOFERRY_STATE: windowsPath(work("state")),
-      };
-      const push = ["push", "samples\\capitals.geojson", "--map", map!, "--mode", "full"];
-      const first = machine.run(push, { env });
-      expect(first.stdout + first.stderr).toContain("created 195, updated 0, deleted 0");
-      const second = machine.run(push, { env });
-      expect(second.stdout + second.stderr).toContain("nothing to do");
-      expect(machine.run(["pull", "pulled.gpkg", "--map", map!], { env })).toMatchObject({ status: 0 });
+      checkFirstSync((args, options) => machine.run(args, options), url, ["--data", "data"], {
+        capitals: "samples\\capitals.geojson",
+        backup: `${windowsPath(machine.work)}\\before.geojson`,
+        pulled: "pulled.gpkg",
+        state: windowsPath(work("state")),
+      });
     } finally {
       machine.stop();
       service.kill();

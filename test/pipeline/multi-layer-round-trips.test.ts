@@ -13,9 +13,8 @@ import { generatedLayer } from "../support/formats/generated-layers.js";
 
 const numRuns = Number(process.env.ROUND_TRIPS ?? 10);
 const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);
-// What goes through GDAL has tests of its own. So have spreadsheets, where one date that a sheet cannot hold, which is
-// reported, makes all others of its column text.
-const hasOwnTests = ({ id }: Format) => id.startsWith("gdal:") || id === "xlsx" || id === "ods";
+// What goes through GDAL has tests of its own.
+const hasOwnTests = ({ id }: Format) => id.startsWith("gdal:");
 const formats = builtins
   .flatMap((builtin) => builtin.formats)
   .filter((format) => format.reader && format.writer && !format.addresses && !hasOwnTests(format));

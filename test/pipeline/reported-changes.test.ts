@@ -59,6 +59,34 @@ describe("coordinates of an unknown system are not added to those of a known one
     expect(await append({ sourceCrs: "EPSG:25832" })).toMatchObject({ outputs: [{ crs: "EPSG:25832" }] });
   });
 
+  test("coordinates of existing features that --append would round are a loss, and whole with more decimals", async () => {
+    const point = (x: number) => JSON.stringify({ type: "Point", coordinates: [x, 47.1] });
+    const old = `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":${point(7.1234567)}},{"type":"Feature","properties":{},"geometry":${point(7.123456789012)}}]}`;
+    const added = `{"type":"Feature","properties":{},"geometry":${point(8.123456789012)}}`;
+    const at = newFolder({ "old.geojson": old, "exact.geojson": old, "new.geojson": added });
+    const { losses } = await convertFile(at("new.geojson"), at("old.geojson"), { append: true });
+    expect(losses).toEqual([
+      {
+        code: "existing-rounded",
+        layer: "old",
+        count: 1,
+        example:
+          "7.123456789012 of a feature that the output had became 7.1234568; --out precision=15 keeps all decimals",
+      },
+    ]);
+    const exact = await convertFile(at("new.geojson"), at("exact.geojson"), {
+      append: true,
+      writerOptions: { precision: "15" },
+    });
+    expect(exact.losses).toEqual([]);
+    const { features } = JSON.parse(readFileSync(at("exact.geojson"), "utf8"));
+    expect(features.map(({ geometry }: { geometry: object }) => JSON.stringify(geometry))).toEqual([
+      point(7.1234567),
+      point(7.123456789012),
+      point(8.123456789012),
+    ]);
+  });
+
   test("a layer that --append adds to a file, since none has its name, is noted", async () => {
     const at = newFolder({ "a.csv": "ref,lon,lat\n1,10,50\n", "b.csv": "ref,lon,lat\n2,13,53\n" });
     await convertFile(at("a.csv"), at("old.gpkg"), {});

@@ -24,6 +24,26 @@ const run: CommandFixture["run"] = (args, options) => listener.run(args, options
 const push: CommandFixture["push"] = (source, map, ...args) => listener.push(source, map, ...args);
 const stopped: CommandFixture["stopped"] = (result, status, ...words) => listener.stopped(result, status, ...words);
 
+describe("folders and patterns of inputs", () => {
+  test("push and plan read the files of a folder and of a pattern, and name those left out", async () => {
+    const folder = join(world.folder, "delivery");
+    mkdirSync(folder);
+    world.file("delivery/a.geojsonl", `${JSON.stringify(createPlace("a"))}\n`);
+    world.file("delivery/b.geojsonl", `${JSON.stringify(createPlace("b"))}\n`);
+    world.file("delivery/c.data", "no format has this name");
+    const map = await mapWith([]);
+    for (const source of [folder, `${folder}/*`, `${folder}/*.geojsonl`]) {
+      const { status, stderr } = await run(["plan", source, "--map", map, "--remote-field", "ref"]);
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/create +2 {2}only in the source/)]);
+      expect(stderr.includes("files-left-out")).toBe(!source.endsWith("l"));
+    }
+    const { status, stderr } = await run(["push", folder, "--map", map, "--remote-field", "ref"]);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/created 2, updated 0, deleted 0/)]);
+    const missing = await run(["push", `${folder}/*.csv`, "--map", map, "--remote-field", "ref"]);
+    expectFailure(missing, 3, /delivery\/\*\.csv: no file matches this pattern/);
+  });
+});
+
 describe("keys", () => {
   test("push reports a key field that the source does not have", async () => {
     const result = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");

@@ -18,22 +18,37 @@ import { valueBytes } from "./property-table.js";
 
 const sizeBytes = 4;
 
-/** Bytes of the longest value as text, for types whose values all take the same bytes in the file. */
+/** Bytes of the longest value as text, for types whose values are not measured. */
 const maxTextBytes: Partial<Readonly<Record<FieldType, number>>> = {
   boolean: 5,
   int32: 11,
-  int64: 20,
+  // Of an unsigned integer of 32 bits; those of 64 bits are measured.
+  int64: 10,
   double: 24,
   text: 20,
 };
 /** A date or time that is brought into the form of ISO 8601 has no more, unless it had more before. */
 const maxTemporalBytes = 35;
+/** A greater int64 may have as many characters as any: 20. */
+const maxExactInteger = 1e15;
+const maxInt64Bytes = 20;
+
+/** The digits of a whole number, at least. */
+function integerBytes(magnitude: number): number {
+  if (magnitude >= maxExactInteger) return maxInt64Bytes;
+  let digits = 1;
+  for (let limit = 10; limit <= magnitude; limit *= 10) digits++;
+  return digits;
+}
+
 /** What replaces a byte that is not UTF-8. */
 const replacementBytes = 3;
 
 export class FeatureSummarizer {
   private readonly flat = new FlatReader();
   private readonly sizes: Uint8Array;
+  /** Which columns are int64. */
+  private readonly integers: Uint8Array;
   private readonly values: Float64Array;
   private readonly maxBytes: Float64Array;
   private readonly kinds: KindSummary[] = Array.from({ length: 8 }, emptyKindSummary);
@@ -46,6 +61,9 @@ export class FeatureSummarizer {
     private readonly within: Extent | null,
   ) {
     this.sizes = Uint8Array.from(plan.columns, ({ type }) => valueBytes[type]!);
+    this.integers = Uint8Array.from(plan.columns, ({ field }, c) =>
+      field.type === "int64" && this.sizes[c] === 8 ? 1 : 0,
+    );
     this.values = new Float64Array(plan.columns.length);
     this.maxBytes = new Float64Array(plan.columns.length);
   }
@@ -94,7 +112,7 @@ export class FeatureSummarizer {
 
   /** @throws FlatDamage */
   private addProperties(bytes: Uint8Array, view: DataView, from: number, end: number): void {
-    const { sizes, values, maxBytes, plan } = this;
+    const { sizes, integers, values, maxBytes, plan } = this;
     let at = from;
     while (at + 1 < end) {
       const column = view.getUint16(at, true);
@@ -111,9 +129,20 @@ export class FeatureSummarizer {
           const isText = plan.columns[column]!.field.type === "text" && !isValidUtf8(bytes, at, at + size);
           maxBytes[column] = isText ? replacementBytes * size : size;
         }
+      } else if (integers[column] === 1) {
+        const bytes64 = this.int64Bytes(view, at, end);
+        if (bytes64 > maxBytes[column]!) maxBytes[column] = bytes64;
       }
       at += size;
     }
+  }
+
+  /** At most so many characters as text, the sign included. @throws FlatDamage */
+  private int64Bytes(view: DataView, at: number, end: number): number {
+    if (at + 8 > end) throw new FlatDamage("properties end within a value");
+    const high = view.getInt32(at + 4, true);
+    const value = high * 4294967296 + view.getUint32(at, true);
+    return integerBytes(Math.abs(value)) + (value < 0 ? 1 : 0);
   }
 
   /** Counts and sizes are upper bounds. */
@@ -129,7 +158,8 @@ export class FeatureSummarizer {
     const fields = plan.columns.map(({ field }, c): FieldSummary => {
       const values = this.values[c]!;
       const isTemporal = field.type === "date" || field.type === "time" || field.type === "datetime";
-      const least = isTemporal ? maxTemporalBytes : this.sizes[c] === 0 ? 0 : maxTextBytes[field.type]!;
+      const isMeasured = this.sizes[c] === 0 || this.integers[c] === 1;
+      const least = isTemporal ? maxTemporalBytes : isMeasured ? 0 : maxTextBytes[field.type]!;
       return { ...field, values, maxBytes: values === 0 ? 0 : Math.max(least, this.maxBytes[c]!) };
     });
     return {

@@ -1,7 +1,7 @@
+import { type Box, clearBox, widenBox } from "../../../src/model/feature-box.js";
 import { type Batch, type BytesColumn, type Column, isBytesColumn, Kind, Presence } from "../../../src/model/index.js";
 import type { Encoder, OptionValues, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
 import { reportCoordinateLosses } from "../../shared/coordinate-losses.js";
-import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { indexPresentCells } from "../../shared/present-cells.js";
 import type { writeOptions } from "../index.js";
 import { designLayer, type LayerDesign } from "./encode-header.js";

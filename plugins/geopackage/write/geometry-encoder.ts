@@ -1,5 +1,5 @@
+import { type Box, clearBox, widenBox } from "../../../src/model/feature-box.js";
 import { type GeometryColumn, Kind } from "../../../src/model/index.js";
-import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { headerBytes, letterG, letterP } from "../read/geometry-blob.js";

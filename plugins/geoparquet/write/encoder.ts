@@ -1,8 +1,8 @@
+import { type Box, clearBox, widenBox } from "../../../src/model/feature-box.js";
 import { type Batch, type GeometryColumn, isLittleEndian, Kind } from "../../../src/model/index.js";
 import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
 import { reportCoordinateLosses, reportMissingCoordinates } from "../../shared/coordinate-losses.js";
 import { dimensionsOf } from "../../shared/dimensions.js";
-import { type Box, clearBox, widenBox } from "../../shared/feature-box.js";
 import { WkbWriter } from "../../shared/wkb/index.js";
 import { ColumnEncoder, swapBytes, type Zones } from "./column-encoder.js";
 import { ByteBuffer, type ColumnPart, presenceOf } from "./column-part.js";

@@ -281,6 +281,13 @@ export class TextBuffer {
   }
 
   private slowFixed(value: number, decimals: number): void {
+    // The shortest text of the same double, unless it has more decimals or an exponent.
+    const exact = String(value);
+    const point = exact.indexOf(".");
+    if (!exact.includes("e") && (point < 0 || exact.length - point - 1 <= decimals)) {
+      this.ascii(exact);
+      return;
+    }
     // From 1e21 on `toFixed` writes an exponent; such doubles are integers.
     const text = Math.abs(value) < 1e21 ? value.toFixed(decimals) : String(BigInt(value));
     const short = text.includes(".") ? text.replace(/\.?0+$/, "") : text;

@@ -24,7 +24,10 @@ export function numberText(bytes: Buffer, from: number, to: number): string | nu
   const text = bytes.toString("latin1", from, to).trim();
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return null;
   const value = Number(text);
-  return Number.isFinite(value) ? formatNumber(value) : null;
+  if (!Number.isFinite(value)) return null;
+  const formatted = formatNumber(value);
+  // A decimal point marks a number that is no integer, as this program writes it.
+  return text.includes(".") && /^-?\d+$/.test(formatted) ? `${formatted}.0` : formatted;
 }
 
 export const formatNumber = (value: number): string =>

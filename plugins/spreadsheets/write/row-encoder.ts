@@ -20,7 +20,7 @@ export interface RowChunk {
 const maxIntegerDigits = 15;
 
 /** Fields whose integers are too long for numbers, and which are written as text. */
-export function longIntegerFields({ summary }: TargetLayer): ReadonlySet<string> {
+function longIntegerFields({ summary }: TargetLayer): ReadonlySet<string> {
   const long = summary?.fields.filter(({ type, maxBytes }) => type === "int64" && maxBytes > maxIntegerDigits) ?? [];
   return new Set(long.map(({ name }) => name));
 }
@@ -128,6 +128,8 @@ export class RowEncoder implements Encoder<RowChunk> {
       this.cells.integer(at, number);
       return;
     }
+    const example = "integers of more than 15 digits, which a spreadsheet would round, are text";
+    this.context.reportLoss("int64-as-text", name, example);
     const text = Buffer.from(String(value));
     this.cells.text(at, text, 0, text.length, name);
   }

@@ -5,7 +5,6 @@ import { createLayout, findMisleadingFields, type TableLayout } from "../../shar
 import { crsProperty, isCrsCode, sheetCrsProperty } from "../crs-property.js";
 import { maxRows } from "../limits.js";
 import type { WriteOptions } from "../options.js";
-import { longIntegerFields } from "./row-encoder.js";
 
 export interface SheetPlan {
   readonly name: string;
@@ -29,10 +28,6 @@ export function planSheets(layers: readonly TargetLayer[], options: WriteOptions
 }
 
 function reportLayer(layer: TargetLayer, layout: TableLayout, context: WriteContext): void {
-  for (const name of longIntegerFields(layer)) {
-    const example = "integers of more than 15 digits, which a spreadsheet would round, are text";
-    context.reportLoss("int64-as-text", name, example);
-  }
   for (const { name } of findMisleadingFields(layout))
     context.reportNotice(
       "geometry-name",

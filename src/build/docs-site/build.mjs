@@ -62,15 +62,17 @@ function copyLinkedFiles(text) {
   }
 }
 
-/** The sidebar: the tables of docs/README.md, then the decisions and the reference. */
+/** The sidebar: the tables of docs/README.md with what they say of each page, then the reference and the rest. */
 function createSidebar() {
   const groups = [];
   for (const line of readFileSync(join(root, "docs/README.md"), "utf8").split("\n")) {
     const heading = /^\| (for [^|]+) \|/.exec(line)?.[1];
     if (heading) groups.push({ text: heading[0].toUpperCase() + heading.slice(1), items: [] });
-    for (const [, name] of line.matchAll(line.startsWith("| [") ? /\]\(([\w-]+\.md)\)/g : /(?!)/g)) {
+    const [, links, summary] = /^\| (\[[^|]+) \| ([^|]+) \|$/.exec(line) ?? [];
+    if (!links) continue;
+    for (const [, name] of links.matchAll(/\]\(([\w-]+\.md)\)/g)) {
       const text = titleOf(readFileSync(join(root, "docs", name), "utf8"));
-      groups.at(-1).items.push({ text, link: `/${name.replace(/\.md$/, "")}` });
+      groups.at(-1).items.push({ text, link: `/${name.replace(/\.md$/, "")}`, summary });
     }
   }
   groups.at(-1).items.push({ text: "API reference", link: "/api/" });
@@ -79,6 +81,7 @@ function createSidebar() {
     items: [
       { text: "Overview", link: "/overview" },
       { text: "Samples", link: "/samples/README" },
+      { text: "Integrations", link: "/samples/integrations/README" },
       { text: "Changes", link: "/CHANGELOG" },
     ],
   });
@@ -145,6 +148,18 @@ run("typedoc/bin/typedoc", [
     join(root, `dist/src/${name}.d.ts`),
   ]),
 ]);
+
+writeFileSync(
+  join(pages, "api/index.md"),
+  `# API reference
+
+| module | |
+| --- | --- |
+| [\`geoferry\`](index/index.md) | convert, read, write, compare and sync from a program: [the library](../library.md) |
+| [\`geoferry/plugin\`](plugin/index.md) | the contract of formats: [writing a plugin](../plugin-guide.md) |
+| [\`geoferry/testing\`](testing/index.md) | the conformance kit for plugins |
+`,
+);
 
 const { description, version } = manifest;
 const sidebar = createSidebar();

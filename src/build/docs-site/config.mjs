@@ -29,7 +29,17 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // The guide before the decisions, and these before the single names of the library. Runs in the browser.
+            boostDocument: (id) => (/\/api\//.test(id) ? 0.2 : /\/(decisions|performance)\//.test(id) ? 0.4 : 1),
+          },
+        },
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: "Guide", link: "/converting" },

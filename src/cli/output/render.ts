@@ -5,6 +5,7 @@ import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount, groupDigits } from "../../format-count.js";
 import type { Loss, SkippedRange } from "../../model/report.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
+import { leftOutNotice } from "../../pipeline/input/expand-inputs.js";
 import { type ConvertReport, describeSkippedRange } from "../../pipeline/report.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import type { CommonArguments } from "../command.js";
@@ -98,7 +99,17 @@ function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
-  const { inputs, outputs, losses, notices, skippedRanges, operations, sourceFields: _, ...rest } = outcome.report;
+  const {
+    inputs,
+    outputs,
+    losses,
+    notices,
+    skippedRanges,
+    operations,
+    sourceFields: _,
+    sourceFormats: __,
+    ...rest
+  } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
     ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),
@@ -124,14 +135,9 @@ export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], 
   else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers([...notices, ...losses])));
 }
 
-/** Maximum number of file names in a note. */
-const maxListedFiles = 5;
-
 /** Reports the files of folders and patterns that are no inputs by their names. */
 export function renderLeftOut(paths: readonly string[], args: CommonArguments): void {
-  const listed = `${paths.slice(0, maxListedFiles).join(", ")}${paths.length > maxListedFiles ? " …" : ""}`;
-  const example = `no format has files of these names, so they were left out: ${listed}; name them as INPUT to read them by their content`;
-  renderNotices([{ code: "files-left-out", layer: "", count: paths.length, example }], args);
+  renderNotices([leftOutNotice(paths)], args);
 }
 
 /** Reports the parts of an input that were skipped. */

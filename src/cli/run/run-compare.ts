@@ -5,6 +5,7 @@ import { findTrippedGuards } from "../../sync/plan/guards.js";
 import { isEmptyPlan, type OpenPlan, type PlanMode } from "../../sync/plan/plan.js";
 import { planSync } from "../../sync/plan/plan-sync.js";
 import type { SyncRequest } from "../../sync/request.js";
+import { expandSource } from "../../sync/source/expand-source.js";
 import type { CommonArguments } from "../command.js";
 import { exitStatus } from "../exit.js";
 import { printNotice } from "../output/print.js";
@@ -45,7 +46,7 @@ async function compareInSession(
   for (const file of [path, args.html]) refuseExisting(file, overwrite);
   await using session = await openReadingSession(args, { given: given.map });
   const { run, display } = session;
-  const request = { ...given, map: run.client.id };
+  const request = { ...(await expandSource(given, run.context.host)), map: run.client.id };
   const prepared = await planSync(request, mode, run, path === undefined ? undefined : { path, overwrite });
   display.clear();
   const { plan, source } = prepared;

@@ -6,7 +6,8 @@ import type { CompareRequest } from "../../compare/request.js";
 import { createError } from "../../errors.js";
 import { Spool } from "../../io/input/spool.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
-import { omitUndefined } from "../../pipeline/request.js";
+import { expandInputs } from "../../pipeline/input/expand-inputs.js";
+import { type Host, omitUndefined } from "../../pipeline/request.js";
 import { exitStatus, worstStatus } from "../exit.js";
 import { openHost } from "../host.js";
 import type { GridArguments } from "../options/grid-options.js";
@@ -74,11 +75,29 @@ const outputRequestOf = (args: DiffArguments): ChangesOutput =>
     overwrite: args.overwrite,
   });
 
+/** The input that a folder or pattern has. @throws usage if it has several, input-missing */
+async function findOnlyInput(given: string, from: string | undefined, host: Host): Promise<string> {
+  const found = await expandInputs([given], host.registry, host.signal, from);
+  if (found.length === 1) return found[0]!.address;
+  const listed = `${found
+    .slice(0, 3)
+    .map(({ address }) => address)
+    .join(", ")}${found.length > 3 ? " …" : ""}`;
+  throw createError("usage", {
+    reason: `${given} names ${found.length} inputs (${listed}), and diff compares one input with another: name one of them`,
+  });
+}
+
 /** @returns the exit status */
-export async function runDiff(request: CompareRequest, args: DiffArguments): Promise<number> {
+export async function runDiff(given: CompareRequest, args: DiffArguments): Promise<number> {
   checkOutputs(args);
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const request = {
+    ...given,
+    old: await findOnlyInput(given.old, given.from, host),
+    new: await findOnlyInput(given.new, given.from, host),
+  };
   await using spool = new Spool();
   using writer = args.output === undefined ? null : new ChangesWriter(outputRequestOf(args), host, spool);
   const page = args.html === undefined ? null : await openPage();

@@ -5,6 +5,7 @@ import { checkGuards } from "../../sync/plan/guards.js";
 import type { OpenPlan, PlanMode } from "../../sync/plan/plan.js";
 import { isUnchanged, type PreparedSync } from "../../sync/plan/prepare-sync.js";
 import type { SyncRequest } from "../../sync/request.js";
+import { expandSource } from "../../sync/source/expand-source.js";
 import { synchronize } from "../../sync/sync.js";
 import type { SyncRun } from "../../sync/sync-run.js";
 import type { CommonArguments } from "../command.js";
@@ -30,7 +31,7 @@ async function runInSession(given: SyncRequest, mode: PlanMode, args: RunArgumen
   if (args.dryRun) return runComparison(given, mode, args, reportDryRun);
   await using session = await openSession(args, { given: given.map });
   const { run, display } = session;
-  const request = { ...given, map: run.client.id };
+  const request = { ...(await expandSource(given, run.context.host)), map: run.client.id };
   const onPlan = (prepared: PreparedSync) => {
     display.clear();
     renderPrepared(prepared, args);

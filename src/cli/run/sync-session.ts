@@ -12,6 +12,7 @@ import { openHost } from "../host.js";
 import { openService, type ServiceArguments } from "../options/service-options.js";
 import { printNotice } from "../output/print.js";
 import { ProgressDisplay } from "../output/progress.js";
+import { renderLeftOut } from "../output/render.js";
 import { interrupted } from "../signals.js";
 
 export interface SessionArguments extends ServiceArguments {
@@ -58,7 +59,7 @@ async function session<Run extends ReadonlySyncRun>(
   const { service, traffic } = await openService(args);
   const run = await open(
     {
-      host: await openHost(args, onProgress),
+      host: { ...(await openHost(args, onProgress)), onLeftOut: (paths) => renderLeftOut(paths, args) },
       service,
       traffic,
       stateRoot: resolveStateRoot(args.state, process.env),

@@ -7,6 +7,10 @@ const createdFolders = new Set<string>();
 /** Number of outputs that are being written, by folder. */
 const outputsInFolder = new Map<string, number>();
 
+/** Windows reports the first created folder with the prefix of long paths: `\\?\C:\maps`. */
+const withoutLongPathPrefix = (path: string): string =>
+  path.replace(/^\\\\\?\\(UNC\\)?/, (_, share?: string) => (share ? "\\\\" : ""));
+
 const isInUse = (folder: string): boolean =>
   [...outputsInFolder.keys()].some((held) => held === folder || held.startsWith(folder + sep));
 
@@ -20,7 +24,7 @@ export function createFolder(folder: string): () => void {
   const path = resolve(folder);
   const first = mkdirSync(path, { recursive: true });
   if (first !== undefined) {
-    const top = resolve(first);
+    const top = resolve(withoutLongPathPrefix(first));
     for (let at = path; at.length >= top.length; at = dirname(at)) createdFolders.add(at);
   }
   outputsInFolder.set(path, (outputsInFolder.get(path) ?? 0) + 1);

@@ -97,6 +97,7 @@ function toStep(members: StepMembers, place: YamlPlace, job: JobMembers, environ
     kind: "conversion",
     request: toConvertRequest(members, target, environment),
     always: members.always ?? false,
+    maxDecrease: members.maxDecrease?.text ?? null,
   };
 }
 
@@ -112,6 +113,7 @@ const fileMembers = [
   "allowEmpty",
   "onNameClash",
   "always",
+  "maxDecrease",
 ] as const;
 
 function refuseMembers(

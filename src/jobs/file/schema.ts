@@ -107,6 +107,10 @@ export const stepFile = objectKind("a step", {
   onBadGeometry: member(badGeometry, `${badGeometryHelp}; null`),
   maxLosses: member(limit, "Fail if more values than this are lost: 100, or 5% of the features read"),
   maxWithoutGeometry: member(limit, "Fail if more features than this would be written without geometry: 100 or 5%"),
+  maxDecrease: member(
+    limit,
+    "Fail if the source has fewer features than in the last run by more than this: 100 or 5%; for a target that is a map, use its maxDelete",
+  ),
   strict: member(flag, "Fail on warnings and losses"),
   skipErrors: member(flag, "Skip corrupt parts of the source"),
   append: member(flag, "Add to the target"),

@@ -1,4 +1,5 @@
 /** Losses, notices and skipped ranges of a step: reported, stored, and compared with those of the previous run. */
+import type { Extent } from "../../model/geometry.js";
 import type { Loss, SkippedRange } from "../../model/report.js";
 import { describeSkippedRange } from "../../pipeline/report.js";
 
@@ -32,16 +33,26 @@ export interface Findings extends FindingLists {
   readonly counts: ComparedCounts;
   /** The fields of the source, at most `maxComparedFields`, if they are known. */
   readonly fields?: readonly ComparedField[];
+  /** The area of the features, where the coordinate system is known. */
+  readonly extent?: ComparedExtent;
+  /** Ids of the formats that the sources were read as. */
+  readonly formats?: readonly string[];
   /** The file with the rejected features. */
   readonly rejects?: string;
 }
 
+export interface ComparedExtent {
+  readonly crs: string;
+  readonly box: Extent;
+}
+
 /**
  * A change for the worse since the previous run: a new kind of loss or notice, more of a known one, fewer features, or a
- * field of the source that is missing (`code` "missing") or has another type (`code` "type").
+ * field of the source that is missing (`code` "missing") or has another type (`code` "type"), features elsewhere (extent
+ * "moved") or far beyond (extent "grown"), or a source of another format.
  */
 export interface Regression {
-  readonly what: keyof ComparedCounts | "field" | "loss" | "notice" | "skippedRange";
+  readonly what: keyof ComparedCounts | "extent" | "field" | "format" | "loss" | "notice" | "skippedRange";
   readonly code?: string;
   readonly field?: string;
   /** Null if the previous run had none of this kind. */
@@ -145,7 +156,30 @@ function findFieldRegressions(before: readonly ComparedField[], now: readonly Co
   });
 }
 
-/** Regressions in this order: counts, fields, new kinds, more of known kinds. */
+const diagonalOf = ([minX, minY, maxX, maxY]: Extent): number => Math.hypot(maxX - minX, maxY - minY);
+
+/** A source whose features lie so much farther apart than before probably has wrong coordinates. */
+const suspectGrowth = 3;
+
+const rounded = ({ box }: ComparedExtent): string => box.map((value) => Number(value.toPrecision(6))).join(", ");
+
+/** Exchanged coordinates and wrong units put all features or some of them elsewhere. */
+function findExtentRegressions(before: ComparedExtent, now: ComparedExtent): Regression[] {
+  if (before.crs !== now.crs) return [];
+  const [minX, minY, maxX, maxY] = before.box;
+  const isApart = now.box[0] > maxX || now.box[2] < minX || now.box[1] > maxY || now.box[3] < minY;
+  const isGrown = diagonalOf(before.box) > 0 && diagonalOf(now.box) > suspectGrowth * diagonalOf(before.box);
+  if (!isApart && !isGrown) return [];
+  const example = `from ${rounded(before)} to ${rounded(now)} (${now.crs})`;
+  return [{ what: "extent", code: isApart ? "moved" : "grown", before: null, now: 1, example }];
+}
+
+function findFormatRegressions(before: readonly string[], now: readonly string[]): Regression[] {
+  if (before.join() === now.join()) return [];
+  return [{ what: "format", before: null, now: 1, example: `from ${before.join(", ")} to ${now.join(", ")}` }];
+}
+
+/** Regressions in this order: counts, formats, extents, fields, new kinds, more of known kinds. */
 export function findRegressions(before: Findings | null, now: Findings): Regression[] {
   if (before === null) return [];
   const counts = (Object.keys(worseIf) as (keyof ComparedCounts)[]).flatMap((what): Regression[] => {
@@ -162,6 +196,8 @@ export function findRegressions(before: Findings | null, now: Findings): Regress
   );
   return [
     ...counts,
+    ...(before.formats && now.formats ? findFormatRegressions(before.formats, now.formats) : []),
+    ...(before.extent && now.extent ? findExtentRegressions(before.extent, now.extent) : []),
     ...(before.fields && now.fields ? findFieldRegressions(before.fields, now.fields) : []),
     ...kinds.filter(({ before }) => before === null),
     ...kinds.filter(({ before }) => before !== null),

@@ -1,5 +1,6 @@
 /** The report of a run: stored in the job's state, written as JSON, and shown on an HTML page. */
 import { asGeoferryError, createError, type ErrorKind, type GeoferryError } from "../../errors.js";
+import type { Extent } from "../../model/geometry.js";
 import { type ComparedField, emptyFindings, type FindingLists, type Regression } from "./findings.js";
 
 /** `unchanged`: nothing to do. `rejects`: done, with rejected features. */
@@ -50,6 +51,8 @@ export interface ItemReport extends FindingLists {
 /** What a sync step returns: its item, and the fields of the source, which are compared with the previous run's. */
 export interface SyncedItem extends ItemReport {
   readonly sourceFields?: readonly ComparedField[];
+  /** In degrees (WGS 84). */
+  readonly sourceExtent?: Extent | null;
 }
 
 /** Findings and regressions are those of all items. */

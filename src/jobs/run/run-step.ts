@@ -3,10 +3,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createError, type GeoferryError } from "../../errors.js";
 import { redact, redactInputs } from "../../io/redact.js";
 import { networkSettings, withNetworkSettings } from "../../network-settings.js";
+import { leftOutNotice } from "../../pipeline/input/expand-inputs.js";
 import type { Registry } from "../../plugin/registry.js";
 import { maxDurationMs } from "../file/value-kinds.js";
 import type { Step, SyncStep } from "../job.js";
-import { type Findings, findRegressions, mergeFindingLists, mergeRegressions } from "../report/findings.js";
+import {
+  type Findings,
+  findRegressions,
+  mergeFindingLists,
+  mergeRegressions,
+  toFindingLists,
+} from "../report/findings.js";
 import { replaceFlagsByKeys, replaceFlagsInItem } from "../report/job-keys.js";
 import {
   emptyFindingLists,
@@ -37,7 +44,15 @@ export async function runStep(
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
   const onNotice = (sentence: string) => context.onNotice(replaceFlagsByKeys(sentence));
-  const within = { ...context, host: { ...context.host, signal, rewriteMessage: replaceFlagsByKeys }, onNotice };
+  let leftOut: readonly string[] = [];
+  const onLeftOut = (paths: readonly string[]) => {
+    leftOut = paths;
+  };
+  const within = {
+    ...context,
+    host: { ...context.host, signal, rewriteMessage: replaceFlagsByKeys, onLeftOut },
+    onNotice,
+  };
   /** Outputs of earlier attempts. */
   const finishedOutputs = new Set<string>();
   let items: readonly ItemReport[] = [];
@@ -74,7 +89,7 @@ export async function runStep(
     startedAt: startedAt.toISOString(),
     seconds: (performance.now() - start) / 1000,
     counts: sumCounts(items.map(({ counts }) => counts)),
-    ...mergeFindingLists(items),
+    ...mergeFindingLists([...items, toFindingLists([], leftOut.length > 0 ? [leftOutNotice(leftOut)] : [], [])]),
     regressions: mergeRegressions(items.map(({ regressions }) => regressions)),
     items,
   };
@@ -130,13 +145,18 @@ function compareWithLastRun(
   step: Step,
   state: JobState,
   { dryRun }: StepContext,
-  { sourceFields: fields, ...item }: SyncedItem,
+  { sourceFields: fields, sourceExtent: box, ...item }: SyncedItem,
 ): ItemReport {
   if (dryRun || item.result === "failed") return item;
   const { target, counts, losses, notices, skippedRanges } = item;
   const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
   const lists = { losses, notices, skippedRanges };
-  const findings: Findings = { counts: { read, rejected, withoutGeometry }, ...(fields && { fields }), ...lists };
+  const findings: Findings = {
+    counts: { read, rejected, withoutGeometry },
+    ...(fields && { fields }),
+    ...(box && { extent: { crs: "EPSG:4326", box } }),
+    ...lists,
+  };
   const regressions = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
   state.saveOutput(step.name, target, { settings: "", sources: null, files: [], findings });
   return { ...item, regressions };

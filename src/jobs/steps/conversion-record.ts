@@ -2,7 +2,9 @@
 
 import type { StagedFile } from "../../io/output/staged-file.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
-import type { ConvertReport } from "../../pipeline/report.js";
+import type { Extent } from "../../model/geometry.js";
+import { unionExtents } from "../../model/geometry-extent.js";
+import type { ConvertReport, OutputReport } from "../../pipeline/report.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import type { Registry } from "../../plugin/registry.js";
 import { comparedFields, emptyFindings, type Findings, toFindingLists } from "../report/findings.js";
@@ -52,15 +54,27 @@ export function withFiles(report: ConvertReport, files: OutputRecord["files"]): 
   return { upToDate: report.upToDate, findings: toFindings(report), files };
 }
 
+/** The extent of all layers, if they have the same coordinate system. */
+function comparedExtent(outputs: readonly OutputReport[]): Pick<Findings, "extent"> {
+  const crs = outputs[0]?.crs;
+  if (!crs || outputs.some((output) => output.crs !== crs)) return {};
+  const box = outputs.reduce<Extent | null>((all, { extent }) => unionExtents(all, extent), null);
+  return box === null ? {} : { extent: { crs, box } };
+}
+
 export const toFindings = ({
   read,
   written,
   rejected,
   withoutGeometry,
   sourceFields,
+  sourceFormats,
+  outputs,
   ...report
 }: ConvertReport): Findings => ({
   counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
+  ...(sourceFormats.length > 0 && { formats: sourceFormats }),
+  ...comparedExtent(outputs),
   ...(sourceFields && { fields: comparedFields(sourceFields) }),
   ...toFindingLists(report.losses, report.notices, report.skippedRanges),
   ...(rejected > 0 && report.rejects !== null && { rejects: report.rejects }),

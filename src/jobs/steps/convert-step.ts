@@ -86,7 +86,12 @@ export async function convertStep(
     sources.set(output, await sourcesOf(request, last?.files ?? [], host, !dryRun && !distributedRun));
     if (dryRun) return null;
     const isOurs = await isReplaceable([...(last?.files ?? []), ...(pending?.files ?? [])], output, host);
-    return isOurs && !append && !replaceLayer ? { ...request, overwrite: true } : request;
+    const before = last?.settings === settings ? last.findings?.counts.read : undefined;
+    return {
+      ...request,
+      ...(isOurs && !append && !replaceLayer && { overwrite: true }),
+      ...(step.maxDecrease !== null && before !== undefined && { decrease: { max: step.maxDecrease, before } }),
+    };
   };
   const save = ({ output, record, digests }: OutputResult) => {
     if (!record && committed.has(output)) state.deletePendingCommit(step.name, output);
@@ -228,13 +233,13 @@ function itemOf(
   if (record.upToDate) {
     if (!isCurrent || lastRecord === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
     const earlier = findingsOf(lastRecord);
-    const { counts, fields: _, ...lists } = earlier;
+    const { counts, fields: _, extent: __, formats: ___, ...lists } = earlier;
     const { rejected = 0, withoutGeometry = 0 } = counts;
     const counted = { ...(rejected > 0 && { rejected }), ...(withoutGeometry > 0 && { withoutGeometry }) };
     return { ...item, ...lists, result: isPartial(earlier) ? "rejects" : "unchanged", counts: counted };
   }
   const { findings } = record;
-  const { counts, fields: _, ...lists } = findings;
+  const { counts, fields: _, extent: __, formats: ___, ...lists } = findings;
   const regressions = findRegressions(lastRecord?.findings ?? null, findings);
   return { ...item, ...lists, regressions, result: isPartial(findings) ? "rejects" : "done", counts };
 }

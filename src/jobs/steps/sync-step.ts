@@ -2,15 +2,14 @@
 import { resolve } from "node:path";
 import { redactInputs } from "../../io/redact.js";
 import { mergeFields } from "../../model/field.js";
-import { expandInputs } from "../../pipeline/input/expand-inputs.js";
-import type { Host } from "../../pipeline/request.js";
 import { resolveMapId } from "../../remote/client/resolve-map-id.js";
 import type { ApplyReport } from "../../sync/apply/apply-context.js";
 import { listBackups } from "../../sync/journal/list-backups.js";
 import { checkGuards } from "../../sync/plan/guards.js";
 import { planSync } from "../../sync/plan/plan-sync.js";
 import { isUnchanged, type PreparedSync, type UnchangedSync } from "../../sync/plan/prepare-sync.js";
-import type { SourceRequest, SyncRequest } from "../../sync/request.js";
+import type { SyncRequest } from "../../sync/request.js";
+import { expandSource } from "../../sync/source/expand-source.js";
 import type { ReadSource } from "../../sync/source/read-source.js";
 import { synchronize } from "../../sync/sync.js";
 import { openReadonlySyncRun, SyncRun } from "../../sync/sync-run.js";
@@ -30,10 +29,10 @@ export async function runSyncStep(step: SyncStep, context: DispatchContext): Pro
   const { request: stepRequest, backup: backupPath } = step;
   const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = context;
   if (distributedRun && !dryRun) return distributedRun.sync(step, host);
-  const inputs = await expandSource(stepRequest.source, host);
+  const expanded = await expandSource(stepRequest, host);
   const service = await context.service(host.signal);
   const map = await resolveMapId(service, stepRequest.map);
-  const request: SyncRequest = { ...stepRequest, map, source: { ...stepRequest.source, inputs } };
+  const request: SyncRequest = { ...expanded, map };
   const syncTools = { host, service, traffic, stateRoot, backupPath, onNotice };
   const source = redactInputs(stepRequest.source.inputs, host.registry);
   const item = { source, target: `map:${stepRequest.map}`, ...emptyFindingLists, error: null };
@@ -51,7 +50,8 @@ export async function runSyncStep(step: SyncStep, context: DispatchContext): Pro
   const { rejected, ...others } = countsOf(prepared.source);
   const isPartial = rejected > 0 || prepared.source.gaps.length > 0;
   const sourceFields = comparedFields(fieldsOfSource(prepared.source));
-  const read = { ...item, ...listsOfSource(prepared), sourceFields };
+  const sourceExtent = prepared.source.extent;
+  const read = { ...item, ...listsOfSource(prepared), sourceFields, sourceExtent };
   if (applied === null)
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
   const { created, updated, deleted, failed, error } = applied;
@@ -59,14 +59,6 @@ export async function runSyncStep(step: SyncStep, context: DispatchContext): Pro
   const written = { ...read, counts, ...backups(applied) };
   if (error) return { ...written, result: "failed", error: toErrorReport(error) };
   return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
-}
-
-/** Expands folders and patterns. @throws input-missing, input-unreadable: an incomplete source would delete features */
-async function expandSource({ inputs, from }: SourceRequest, { registry, signal }: Host): Promise<string[]> {
-  const expanded = await expandInputs(inputs, registry, signal, from);
-  const refused = expanded.find(({ error }) => error);
-  if (refused) throw refused.error;
-  return expanded.map(({ address }) => address);
 }
 
 /** Backups with absolute paths, oldest first. */

@@ -7,6 +7,8 @@ import { createSource } from "../../io/input/create-source.js";
 import type { SourceSpec } from "../../io/input/source.js";
 import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
 import { isAcquired, releaseBuffer } from "../../model/buffer-pool.js";
+import { extentOfColumn } from "../../model/feature-box.js";
+import type { Extent } from "../../model/geometry.js";
 import type { Dataset, Layer, Split } from "../../model/layer.js";
 import { Summarizer, type SummaryState } from "../../model/layer-summary.js";
 import { packFeatures } from "../../model/pack-features.js";
@@ -72,6 +74,8 @@ export interface EncodedChunk {
   readonly features: number;
   /** Features with a geometry. */
   readonly withGeometry: number;
+  /** Of the positions, in the target's coordinates; null without any. */
+  readonly extent: Extent | null;
   readonly chunk: Chunk;
 }
 
@@ -114,7 +118,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
   const encoders = spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, context) : [];
-  return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
+  return new LayerTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
 }
 
 /** Counts the features that stages reject, apart from those that the reader rejects. */
@@ -174,7 +178,7 @@ interface StagePipeline {
   readonly encoders: readonly Encoder[];
 }
 
-class OpenedTask implements Task {
+class LayerTask implements Task {
   private dataset: Promise<Dataset> | undefined;
   /** Whether there was a batch. */
   private isUnderWay = false;
@@ -260,6 +264,7 @@ class OpenedTask implements Task {
         partIndex,
         features: fitted.length,
         withGeometry,
+        extent: extentOfColumn(fitted.geometry),
         chunk: this.pipeline.encoders[partIndex]!.encode(fitted),
       });
     }

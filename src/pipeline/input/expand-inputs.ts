@@ -4,6 +4,7 @@ import { basename, join, relative, sep } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
+import type { Loss } from "../../model/report.js";
 import type { Registry } from "../../plugin/registry.js";
 
 export interface ExpandedInput {
@@ -111,6 +112,16 @@ async function expandGlob(pattern: string, registry: Registry, leftOut: string[]
   const paths = named.length > 0 ? named : found;
   if (named.length > 0) leftOut.push(...found.filter((path) => isLeftOut(registry, basename(path))));
   return paths.map((path) => ({ address: path, relativePath: relative(base === "" ? "." : base, path) }));
+}
+
+/** Maximum number of file names in a notice. */
+const maxListedFiles = 5;
+
+/** What `onLeftOut` of `expandInputs` got. */
+export function leftOutNotice(paths: readonly string[]): Loss {
+  const listed = `${paths.slice(0, maxListedFiles).join(", ")}${paths.length > maxListedFiles ? " …" : ""}`;
+  const example = `no format has files of these names, so they were left out: ${listed}; name each as an input to read it by its content`;
+  return { code: "files-left-out", layer: "", count: paths.length, example };
 }
 
 /**

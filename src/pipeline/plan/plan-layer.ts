@@ -1,4 +1,4 @@
-import { isSameCrs, isWgs84 } from "../../crs/index.js";
+import { hasSameDefinition, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { formatCoordinateOptions } from "../../format-reader-option.js";
 import { redactUrl } from "../../io/redact.js";
@@ -87,7 +87,14 @@ export async function planLayer(
     );
     inputs.push({
       openLayer,
-      stagePlan: { ...stagePlan, stages: [...stagePlan.stages, ...writerStages(conversion, stagePlan.crs)] },
+      stagePlan: {
+        ...stagePlan,
+        stages: [
+          ...stagePlan.stages,
+          ...writerStages(conversion, stagePlan.crs),
+          ...(openLayer.isExisting ? roundingStages(conversion) : []),
+        ],
+      },
     });
   }
   const inputCrs = inputs.map((input) => input.stagePlan.crs);
@@ -130,6 +137,12 @@ export async function planLayer(
   const fields = summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields);
   const sourceFields = mergeFields(fields.map((list) => list?.slice(0, maxReportedFields) ?? null));
   return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
+}
+
+/** Reports what rounding changes in features of an output that is appended to, which should stay as they are. */
+function roundingStages({ writer: { formatRef } }: ConversionContext): StageSpec[] {
+  const { precision } = formatRef.options;
+  return typeof precision === "number" ? [{ name: "report-rounding", settings: { decimals: precision } }] : [];
 }
 
 /** The reference system of the layer that features are appended to; null if it has none, or if there is no such layer. */
@@ -238,7 +251,9 @@ function writerStages({ writer, request }: ConversionContext, crs: Crs | null): 
 /** The CRS that the output declares: the common CRS of the layers, if the format can hold it. */
 function writableCrs(writer: ChosenWriter, target: Crs | null, inputCrs: readonly (Crs | null)[]): Crs | null {
   const first = inputCrs[0] ?? null;
-  const isCommon = inputCrs.every((crs) => crs === first || (crs !== null && first !== null && isSameCrs(crs, first)));
+  const isCommon = inputCrs.every(
+    (crs) => crs === first || (crs !== null && first !== null && hasSameDefinition(crs, first)),
+  );
   if (!isCommon && target === null && inputCrs.every((crs) => crs !== null)) {
     const names = [...new Set(inputCrs.map((crs) => crs?.id ?? crs?.name))].join(" and ");
     throw createError("usage", {

@@ -49,14 +49,24 @@ const thresholds = [
   },
 ] as const;
 
+/** @throws guard-decrease */
+function enforceDecrease({ decrease }: ConvertRequest, { read }: ReportBuilder): void {
+  if (decrease === undefined) return;
+  const { max, before } = decrease;
+  const limit = parseThreshold("maxDecrease", max);
+  if (limit && exceedsThreshold(limit, before - read, before))
+    throw createError("guard-decrease", { read, before, limit: max });
+}
+
 /** @throws option-invalid */
 export function checkThresholdOptions(request: ConvertRequest): void {
   parseThreshold("--max-rejects", request.maxRejects);
   for (const { option, optionOf } of thresholds) parseThreshold(option, optionOf(request));
 }
 
-/** @throws guard-losses, guard-without-geometry */
+/** @throws guard-decrease, guard-losses, guard-without-geometry */
 export function enforceThresholds(request: ConvertRequest, reportBuilder: ReportBuilder): void {
+  enforceDecrease(request, reportBuilder);
   for (const { option, optionOf, found, all, refusal } of thresholds) {
     const limit = parseThreshold(option, optionOf(request));
     if (limit === null) continue;

@@ -6,7 +6,7 @@ import { describeKept, describeLoss, describeSkippedRange } from "../report.js";
 
 /**
  * Checks everything that can fail a conversion after its features were written and before its files get their names.
- * @throws crs-no-operation, guard-rejects, geometry-missing, lossy, guard-losses, guard-without-geometry
+ * @throws crs-no-operation, guard-rejects, geometry-missing, lossy, guard-decrease, guard-losses, guard-without-geometry
  */
 export async function checkGuards(conversion: ConversionContext): Promise<void> {
   const { request, inputLayers, reportBuilder, rejectsFile } = conversion;

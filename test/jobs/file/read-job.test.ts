@@ -59,6 +59,7 @@ test("a step with a file target becomes a conversion with the options of the com
       timeout: 300_000,
       line: 3,
       always: false,
+      maxDecrease: null,
       request: {
         inputs: ["a.csv", "in/*.csv"],
         output: "out/",
@@ -227,6 +228,13 @@ describe("errors in job files", () => {
       ["a", ["a"]],
       ["c", ["a"]],
     ]);
+  });
+
+  test.each([
+    "name: &name n\nsteps: &steps\n  - *steps\n",
+    "name: n\nsteps:\n  - &step {name: a, source: a, target: b, in: {x: *step}}\n",
+  ])("an alias to the value that contains it is refused", (text) => {
+    expect(refusal(text)).toContain("an alias refers to a value that contains the alias");
   });
 
   test("exponential alias expansion is refused", () => {

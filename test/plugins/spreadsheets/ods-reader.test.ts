@@ -117,12 +117,11 @@ test("errors, hidden tables, merged cells and formulas", async () => {
   const error =
     '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p></table:table-cell>';
   const merged = `<table:table-cell table:number-columns-spanned="2" table:number-rows-spanned="1" office:value-type="float" office:value="1"/><table:covered-table-cell/>`;
-  const body =
-    table(
-      row(text("a"), text("b")),
-      row(merged),
-      row(error, value("float", "value", "2", ' table:formula="of:=1+1"')),
-    ) + `<table:table table:name="Two" table:style-name="hidden">${row(text("c"))}${row(text("d"))}</table:table>`;
+  const body = `${table(
+    row(text("a"), text("b")),
+    row(merged),
+    row(error, value("float", "value", "2", ' table:formula="of:=1+1"')),
+  )}<table:table table:name="Two" table:style-name="hidden">${row(text("c"))}${row(text("d"))}</table:table>`;
   const styles =
     '<style:style style:name="hidden" style:family="table"><style:table-properties table:display="false"/></style:style>';
   const book = await readWorkbook(await build("errors", body, styles));

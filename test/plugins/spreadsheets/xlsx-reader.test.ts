@@ -132,6 +132,24 @@ describe("dates", () => {
     expect(book.recording.losses).toMatchObject([{ code: "cell-error", field: "date" }]);
   });
 
+  test("text in ISO form is a date beside dates, and text elsewhere", async () => {
+    const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
+    const rows = [
+      ["1848-03-18", "1848-03-18", "1848-03-18"],
+      [43831, "2020-01-01", 43831],
+      [43832, "2020-01-02", "spring"],
+    ].map((values) => row(...values.map((value) => (typeof value === "number" ? cell(value, 1) : text(value)))));
+    const sheets = { a: `<sheetData>${inlineRow("day", "text", "mixed")}${rows.join("")}</sheetData>` };
+    const book = await readWorkbook(await build("old-dates", { sheets, styles }));
+    expect(typesOf(book)).toEqual({ day: "date", text: "text", mixed: "text" });
+    expect(rowsOf(book)).toEqual([
+      { day: "1848-03-18", text: "1848-03-18", mixed: "1848-03-18" },
+      { day: "2020-01-01", text: "2020-01-01", mixed: "2020-01-01" },
+      { day: "2020-01-02", text: "2020-01-02", mixed: "spring" },
+    ]);
+    expect(book.recording.losses).toEqual([]);
+  });
+
   test("a date in a column of datetimes is midnight", async () => {
     const rows = row(cell(43831, 1)) + row(cell(43831.25, 3));
     const book = await readWorkbook(

@@ -10,14 +10,14 @@ interface Exemption {
 
 export const exemptions = {
   "integer width": {
-    formats: ["csv", "geojson", "geojsonseq", "shapefile"],
+    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "xlsx"],
     because:
-      "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is inferred from the values; if GeoJSON has some as text, all are json",
+      "CSV, GeoJSON and spreadsheets have one kind of number, a .dbf so many digits: int32 or int64 is inferred from the values; if GeoJSON has some as text, all are json",
   },
   "no value": {
-    formats: ["csv", "geojson", "geojsonseq", "shapefile"],
+    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "xlsx"],
     because:
-      "CSV and GeoJSON tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
+      "CSV, GeoJSON and spreadsheets tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
   },
   "ISO text": {
     formats: ["csv", "geojson", "geojsonseq"],
@@ -30,9 +30,19 @@ export const exemptions = {
       "a property of GeoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
   },
   absent: {
-    formats: ["csv", "flatgeobuf", "geopackage", "geoparquet", "gpx", "kml", "shapefile"],
+    formats: ["csv", "flatgeobuf", "geopackage", "geoparquet", "gpx", "kml", "ods", "shapefile", "xlsx"],
     because:
       "a table has a cell for each field of each feature, and a Schema of KML is one: a property that is absent comes back as null; a GPX has elements and no cells: null comes back as absent",
+  },
+  "value as text": {
+    formats: ["ods", "xlsx"],
+    because:
+      "dates before 1900 and long integers are text in a spreadsheet, which is reported; readers that tell types by the values take them for dates and integers again",
+  },
+  zone: {
+    formats: ["ods", "xlsx"],
+    because:
+      "a spreadsheet has no time zones, a GeoPackage takes times without one for UTC: two losses, both reported, of which the second may undo the first",
   },
   "single and multi": {
     formats: ["shapefile"],

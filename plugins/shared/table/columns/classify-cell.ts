@@ -16,7 +16,15 @@ export const CellTypeFlag = {
   time: 128,
   datetime: 256,
   text: 512,
+  /** In tables with typed cells: text that is a date, time or datetime in ISO 8601 form. */
+  dateText: 64 << 15,
+  timeText: 128 << 15,
+  datetimeText: 256 << 15,
 } as const;
+
+const temporalFlags = CellTypeFlag.date | CellTypeFlag.time | CellTypeFlag.datetime;
+const temporalTextFlags = CellTypeFlag.dateText | CellTypeFlag.timeText | CellTypeFlag.datetimeText;
+const temporalTextShift = 15;
 
 const integerFlags = CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide;
 const numberFlags = integerFlags | CellTypeFlag.double;
@@ -32,6 +40,29 @@ export function inferFieldType(flags: number): FieldType {
   if (flags === CellTypeFlag.date) return "date";
   if (flags === CellTypeFlag.time) return "time";
   return flags === CellTypeFlag.datetime ? "datetime" : "text";
+}
+
+/** The flag of a text cell in a table with typed cells. */
+export function classifyTextCell(bytes: Uint8Array, from: number, to: number): number {
+  const digit = bytes[from]! - zero;
+  if (!(digit >= 0 && digit <= 9)) return CellTypeFlag.text;
+  const flag = temporalFlag(bytes, from, to);
+  return flag === CellTypeFlag.text ? flag : flag << temporalTextShift;
+}
+
+/** The flag of the value that text has which `classifyTextCell` found to be a date or time. */
+export const temporalOfText = (flag: number): number => flag >> temporalTextShift;
+
+/**
+ * The flags of a column of typed cells: beside dates or times, text of that form is one, too, since spreadsheets hold
+ * dates before 1900 as text. Elsewhere it is text.
+ */
+export function resolveTemporalTexts(flags: number): number {
+  const texts = flags & temporalTextFlags;
+  if (texts === 0) return flags;
+  const others = flags & ~texts;
+  const isTemporal = others !== 0 && (others & ~temporalFlags) === 0;
+  return isTemporal ? others | (texts >> temporalTextShift) : others | CellTypeFlag.text;
 }
 
 const zero = 48;

@@ -1,7 +1,13 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { createError } from "../../../../src/errors.js";
 import { CellSizes, type CellSizesState } from "../columns/cell-sizes.js";
-import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import {
+  CellTypeFlag,
+  classifyCell,
+  classifyTextCell,
+  resolveTemporalTexts,
+  temporalOfText,
+} from "../columns/classify-cell.js";
 import {
   type ColumnFormat,
   classifyNotation,
@@ -243,6 +249,16 @@ export class TableScan {
           hasThreeDecimals(bytes, from, to, decimal)
         )
           flag = NotationFlag.three;
+      } else if (hasTypedCells && mark === CellMark.quoted) {
+        const found = classifyTextCell(bytes, from, to);
+        if (found !== CellTypeFlag.text) {
+          // The column is text or not, depending on its other cells.
+          flags[c]! |= found;
+          values[c]!++;
+          if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
+          sizes.addTyped(c, temporalOfText(found), bytes, from, to);
+          continue;
+        }
       }
       if (mark === CellMark.plain && flag !== CellTypeFlag.blank) unquoted[c] = 1;
       flags[c]! |= flag;
@@ -278,7 +294,7 @@ export class TableScan {
    */
   formOf(column: number): ColumnFormat {
     const { delimiter, decimal, rules, hasTypedCells } = this.dialect;
-    const flags = this.flags[column]!;
+    const flags = resolveTemporalTexts(this.flags[column]!);
     const grouped = this.hasOnlyDecimalCommas ? groupedByPoints(flags, rules) : null;
     const form = grouped ?? this.plainFormOf(flags, rules);
     if (hasTypedCells) return form;
@@ -295,7 +311,7 @@ export class TableScan {
     const found = this.outliers.of(column);
     const isQuoted = !this.dialect.hasTypedCells && this.unquoted[column] === 0 && this.quotesText;
     if (!found || isQuoted) return null;
-    const flags = this.flags[column]! & ~CellTypeFlag.text;
+    const flags = resolveTemporalTexts(this.flags[column]!) & ~CellTypeFlag.text;
     const { decimal, lines, rules } = this.dialect;
     const { type, numbers } = this.plainFormOf(flags, rules);
     if (type === "text") return null;

@@ -1,5 +1,6 @@
 import DefaultTheme from "vitepress/theme";
 import MermaidDiagram from "./mermaid-diagram.mjs";
+import "./style.css";
 
 export default {
   extends: DefaultTheme,

@@ -1,4 +1,5 @@
-import { defineComponent, h, onMounted, ref } from "vue";
+import { useData } from "vitepress";
+import { defineComponent, h, onMounted, ref, watch } from "vue";
 
 let diagrams = 0;
 
@@ -8,12 +9,15 @@ export default defineComponent({
   setup({ source }) {
     const text = decodeURIComponent(source);
     const svg = ref("");
-    onMounted(async () => {
+    const { isDark } = useData();
+    const draw = async () => {
       const { default: mermaid } = await import("mermaid");
-      const theme = document.documentElement.classList.contains("dark") ? "dark" : "neutral";
-      mermaid.initialize({ startOnLoad: false, theme, securityLevel: "strict" });
+      mermaid.initialize({ startOnLoad: false, theme: isDark.value ? "dark" : "neutral", securityLevel: "strict" });
       svg.value = (await mermaid.render(`diagram-${diagrams++}`, text)).svg;
-    });
-    return () => (svg.value ? h("div", { class: "diagram", innerHTML: svg.value }) : h("pre", text));
+    };
+    onMounted(draw);
+    watch(isDark, draw);
+    return () =>
+      svg.value ? h("div", { class: "diagram", innerHTML: svg.value }) : h("pre", { class: "diagram" }, text);
   },
 });

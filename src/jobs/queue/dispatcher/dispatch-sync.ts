@@ -72,8 +72,8 @@ export async function dispatchSync(distributedRun: DistributedRun, step: SyncSte
 /** The files among the sources. @throws input-missing */
 async function statSourceFiles(
   { request: { source } }: SyncStep,
-  { registry, signal }: Host,
+  { registry, signal, onLeftOut }: Host,
 ): Promise<readonly SourceFileStat[]> {
-  const expanded = await expandInputs(source.inputs, registry, signal, source.from);
+  const expanded = await expandInputs(source.inputs, registry, signal, source.from, onLeftOut);
   return statFiles(expanded.map(({ address }) => address));
 }

@@ -1,4 +1,5 @@
-import type { GeometryColumn } from "../../src/model/index.js";
+import type { Extent, GeometryColumn } from "./geometry.js";
+import { unionExtents } from "./geometry-extent.js";
 
 /** Min x, min y, max x, max y; min > max (infinities) if empty. */
 export type Box = Float64Array;
@@ -43,4 +44,22 @@ export function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
   if (!members || !memberOffsets) return true;
   for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widenBox(box, members, k)) return false;
   return true;
+}
+
+/** The extent of all features, members included; null without positions, or if one is infinite. */
+export function extentOfColumn(column: GeometryColumn): Extent | null {
+  const { length, xy, partOffsets, ringOffsets, positionOffsets, members } = column;
+  const from = positionOffsets[ringOffsets[partOffsets[0]!]!]!;
+  const to = positionOffsets[ringOffsets[partOffsets[length]!]!]!;
+  let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let k = 2 * from; k < 2 * to; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    if (x < minX) minX = x;
+    if (y < minY) minY = y;
+    if (x > maxX) maxX = x;
+    if (y > maxY) maxY = y;
+  }
+  const own: Extent | null = Number.isFinite(minX + minY + maxX + maxY) ? [minX, minY, maxX, maxY] : null;
+  return members ? unionExtents(own, extentOfColumn(members)) : own;
 }
