@@ -119,6 +119,11 @@ export class FeatureWalker {
     }
     const parent = contexts[depth - 2] ?? "skipped";
     if (parent === "skipped") return this.skip();
+    // A service that fails while it writes puts its report where it is.
+    if (exceptionRoots.has(local)) {
+      this.beginTree("exception");
+      return false;
+    }
     if (collectionName.test(local)) return this.enter("collection");
     if (parent === "members") {
       this.beginTree("feature");

@@ -258,6 +258,12 @@ describe("what is not a feature", () => {
       "Unknown type",
     ],
     [
+      "an exception report between features",
+      collection([place("<app:n>1</app:n>"), "<ExceptionReport><Exception>Disk is full</Exception></ExceptionReport>"]),
+      "input-corrupt",
+      "Disk is full",
+    ],
+    [
       "an answer that was cut off",
       `<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" ${namespaces}><wfs:truncatedResponse/></wfs:FeatureCollection>`,
       "input-corrupt",
