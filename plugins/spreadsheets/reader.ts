@@ -5,6 +5,8 @@ import type { Crs, Dataset, Layer, OmittedContent } from "../../src/model/layer.
 import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
 import { ScratchSource } from "../shared/scratch-source.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
+import { findPairsByName } from "../shared/table/geometry/coordinate-columns.js";
+import { geometryColumnIndexes } from "../shared/table/geometry/geometry-columns.js";
 import { makePlan } from "../shared/table/plan/make-plan.js";
 import type { TablePlan } from "../shared/table/plan/plan.js";
 import { scanPart } from "../shared/table/plan/scan-file.js";
@@ -12,7 +14,7 @@ import { createTableLayer } from "../shared/table/table-layer.js";
 import { spoolOds } from "./ods/spool-sheets.js";
 import type { ReadOptions } from "./options.js";
 import { RowSpool } from "./read/row-spool.js";
-import type { SheetExtras, SpooledSheet, SpoolSettings } from "./read/sheet.js";
+import { type SheetExtras, type SpooledSheet, type SpoolSettings, uncalculatedCell } from "./read/sheet.js";
 import { spoolXlsx } from "./xlsx/spool-sheets.js";
 
 type SpoolSheets = (source: Source, settings: SpoolSettings, context: ReadContext) => Promise<SpooledSheet[]>;
@@ -24,7 +26,11 @@ interface SheetPlan {
   readonly path: string;
   readonly bytes: number;
   readonly plan: TablePlan;
+  /** Columns of coordinates with formulas without results. */
+  readonly uncalculated: readonly string[];
 }
+
+type SpooledPart = Pick<SheetPlan, "name" | "path" | "bytes">;
 
 const compoundSignature = 0xe011cfd0;
 
@@ -38,17 +44,17 @@ async function refuseCompoundFile(source: Source): Promise<void> {
 }
 
 /** Names the file of records like the sheet, for messages. */
-const spoolSource = (source: Source, { name, path, bytes }: Omit<SheetPlan, "plan">) =>
+const spoolSource = (source: Source, { name, path, bytes }: SpooledPart) =>
   new ScratchSource(`${source.name}, sheet ${name}`, path, bytes);
 
 /** A part of the scan of one sheet. */
 interface SheetPart {
-  readonly sheet: Omit<SheetPlan, "plan">;
+  readonly sheet: SpooledPart;
   readonly part: unknown;
 }
 
 /** The context of the survey of one sheet, whose parts other threads scan. */
-function createSheetContext(context: ReadContext, sheet: Omit<SheetPlan, "plan">): ReadContext {
+function createSheetContext(context: ReadContext, sheet: SpooledPart): ReadContext {
   const { scanParts } = context;
   const own: ReadContext = Object.create(context);
   if (!scanParts) return own;
@@ -75,6 +81,17 @@ function reportLostCells({ rows }: SpooledSheet, plan: TablePlan, context: ReadC
     const code = key.slice(0, key.indexOf(" "));
     context.reportLoss(code, plan.columns[column]?.name, example, count);
   }
+}
+
+/** Columns of coordinates, by the plan or else by their names, that have formulas without results. */
+function findUncalculatedCoordinates({ rows }: SpooledSheet, { columns, geometry }: TablePlan): string[] {
+  const names = columns.map(({ name }) => name);
+  const coordinates =
+    geometry.kind === "none"
+      ? findPairsByName(names).flatMap(({ x, y }) => [x, y])
+      : geometryColumnIndexes(geometry);
+  const found = new Set(coordinates.filter((column) => rows.lost.has(`${uncalculatedCell} ${column}`)));
+  return [...found].map((column) => names[column]!);
 }
 
 const extraWords: Readonly<Record<keyof SheetExtras, readonly [one: string, many: string]>> = {
@@ -156,7 +173,7 @@ async function inspect(
     );
     reportLostCells(sheet, plan, context);
     omitted.push(...describeExtras(sheet));
-    sheets.push({ ...spool, plan });
+    sheets.push({ ...spool, plan, uncalculated: findUncalculatedCoordinates(sheet, plan) });
   }
   if (sheets.length === 0) throw createError("input-empty", { source: source.name });
   return { sheets, omitted };
@@ -181,7 +198,9 @@ function createReader(spoolSheets: SpoolSheets) {
         const file = await records.open();
         files.push(file);
         const table = { source: records, file, plan: sheet.plan, length };
-        layers.push({ ...createTableLayer(sheet.name, table, context), hasLocalSplits: true });
+        const { uncalculated: uncalculatedCoordinates } = sheet;
+        const layer = createTableLayer(sheet.name, table, context);
+        layers.push({ ...layer, hasLocalSplits: true, uncalculatedCoordinates });
       }
       return {
         layers,

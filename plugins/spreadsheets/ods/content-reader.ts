@@ -12,6 +12,7 @@ import {
   type SpooledSheet,
   type SpoolSettings,
   uncalculatedCell,
+  uncalculatedExample,
 } from "../read/sheet.js";
 import { walkXml } from "../read/walk-xml.js";
 import { type CellStyles, styleName } from "./cell-styles.js";
@@ -317,6 +318,12 @@ export class ContentReader {
       rows.lose(errorCell, column, shown());
       return;
     }
+    // Text is in the paragraphs of the cell; values of other types are in an attribute.
+    const hasResult = value !== null || type === "string" || (type === "" && this.paragraphs > 0);
+    if (this.hasFormula && !hasResult) {
+      rows.lose(uncalculatedCell, column, uncalculatedExample);
+      return;
+    }
     switch (type) {
       case "float":
       case "percentage":
@@ -341,12 +348,6 @@ export class ContentReader {
       }
       default:
         if (value !== null) this.string(column, value);
-        else if (this.hasFormula && type === "" && this.paragraphs === 0)
-          rows.lose(
-            uncalculatedCell,
-            column,
-            "a formula without a stored result; open and save it in a spreadsheet program",
-          );
         else rows.text(column, bytes, 0, length);
     }
   }

@@ -4,7 +4,7 @@ import type { XmlReader } from "../../shared/xml/reader.js";
 import type { ZipEntryFile } from "../../shared/zip/zip-reader.js";
 import { formatNumber, numberText } from "../read/numbers.js";
 import type { RowSpool } from "../read/row-spool.js";
-import { errorCell, type SheetExtras, uncalculatedCell } from "../read/sheet.js";
+import { errorCell, type SheetExtras, uncalculatedCell, uncalculatedExample } from "../read/sheet.js";
 import { walkXml } from "../read/walk-xml.js";
 import { NumberKind } from "./number-formats.js";
 import { formatSerial } from "./serial-dates.js";
@@ -158,15 +158,13 @@ export class SheetReader {
   private closeCell({ content }: XmlReader): void {
     const { rows, column, type } = this;
     const { bytes, length } = content;
-    if (!this.hasValue) {
-      if (this.hasFormula)
-        rows.lose(
-          uncalculatedCell,
-          column,
-          "a formula without a stored result; open and save it in a spreadsheet program",
-        );
+    // Libraries write formulas with an empty value; the empty text that a formula gives has the type `str`.
+    const hasResult = this.hasValue && (length > 0 || type === "str" || !this.hasFormula);
+    if (this.hasFormula && !hasResult) {
+      rows.lose(uncalculatedCell, column, uncalculatedExample);
       return;
     }
+    if (!this.hasValue) return;
     switch (type) {
       case "s":
         this.shared(bytes, length);

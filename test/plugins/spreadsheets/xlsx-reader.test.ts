@@ -1,7 +1,9 @@
 /** Workbooks as Excel and others write them; expected values from ECMA-376 and from what Excel shows. */
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
-import { inlineRow, readWorkbook, rowsOf, typesOf, writeZip, xlsxParts } from "./support.js";
+import { hasOpenpyxl, inlineRow, readWorkbook, rowsOf, typesOf, writeZip, xlsxParts } from "./support.js";
 
 const scratch = new TemporaryFolder();
 const build = (name: string, parts: Parameters<typeof xlsxParts>[0]) =>
@@ -74,6 +76,45 @@ describe("types of cells", () => {
       { code: "formula-uncalculated", field: "f" },
       { code: "cell-error", field: "n", example: "#DIV/0!" },
     ]);
+  });
+
+  test("a formula with an empty value has no result, unless its result is the empty text", async () => {
+    const cells = ["<c><f>A1</f><v/></c>", "<c><f>A1</f><v></v></c>", '<c t="str"><f>""</f><v></v></c>', cell(1)];
+    const path = await build("empty-values", {
+      sheets: { a: `<sheetData>${inlineRow("a", "b", "c", "d")}${row(...cells)}</sheetData>` },
+    });
+    const book = await readWorkbook(path);
+    expect(rowsOf(book)).toEqual([{ a: null, b: null, c: "", d: 1 }]);
+    expect(book.recording.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["formula-uncalculated", "a", 1],
+      ["formula-uncalculated", "b", 1],
+    ]);
+  });
+
+  test.skipIf(!hasOpenpyxl)("coordinates that openpyxl wrote as formulas are named if a system is given", async () => {
+    const path = scratch.path("openpyxl.xlsx");
+    const script = `
+import openpyxl, sys
+book = openpyxl.Workbook()
+sheet = book.active
+sheet.append(["Name", "Ost_dm", "Ost", "Nord"])
+for n in range(3):
+    sheet.append([f"p{n}", 5650000 + n, f"=B{n + 2}/10", f"=5935000+{n}"])
+book.save(sys.argv[1])`;
+    expect(spawnSync("/usr/bin/python3", ["-c", script, path]).status).toBe(0);
+    const book = await readWorkbook(path);
+    expect(book.recording.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["formula-uncalculated", "Ost", 3],
+      ["formula-uncalculated", "Nord", 3],
+    ]);
+    const output = scratch.path("openpyxl.geojson");
+    await expect(convertFile(path, output, { strict: true })).rejects.toMatchObject({ code: "lossy" });
+    await expect(convertFile(path, output, { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(
+        /the columns of coordinates "Ost" and "Nord" have formulas without results; open the file in a spreadsheet program and save it/,
+      ),
+    });
   });
 
   test("integers beyond 2^53 and numbers with 17 digits are not rounded", async () => {
