@@ -190,7 +190,12 @@ export const errorDefinitions = {
     const listed = e.fields.slice(0, maxListedNames).map(quoteName).join(", ");
     const more = e.fields.length > maxListedNames ? ` and ${e.fields.length - maxListedNames} more` : "";
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
-    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
+    const isUnnamed = e.fields.filter((name) => /^field_\d+$/.test(name)).length * 2 >= e.fields.length;
+    const lower =
+      isUnnamed && e.fields.length > 1
+        ? ["if the names of the columns are in a lower row, --in skip-lines=1 leaves out the first, and so on"]
+        : [];
+    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns, ...lower] : [];
     return `${e.source}: ${[bare, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
   }),
 

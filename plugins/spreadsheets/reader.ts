@@ -87,9 +87,7 @@ function reportLostCells({ rows }: SpooledSheet, plan: TablePlan, context: ReadC
 function findUncalculatedCoordinates({ rows }: SpooledSheet, { columns, geometry }: TablePlan): string[] {
   const names = columns.map(({ name }) => name);
   const coordinates =
-    geometry.kind === "none"
-      ? findPairsByName(names).flatMap(({ x, y }) => [x, y])
-      : geometryColumnIndexes(geometry);
+    geometry.kind === "none" ? findPairsByName(names).flatMap(({ x, y }) => [x, y]) : geometryColumnIndexes(geometry);
   const found = new Set(coordinates.filter((column) => rows.lost.has(`${uncalculatedCell} ${column}`)));
   return [...found].map((column) => names[column]!);
 }

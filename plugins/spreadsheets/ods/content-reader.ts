@@ -3,7 +3,7 @@ import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 import type { ZipEntryFile } from "../../shared/zip/zip-reader.js";
 import { maxColumns } from "../limits.js";
-import { numberText } from "../read/numbers.js";
+import { numberText, withLeadingZeros } from "../read/numbers.js";
 import type { RowSpool } from "../read/row-spool.js";
 import {
   errorCell,
@@ -362,6 +362,12 @@ export class ContentReader {
   }
 
   private number(column: number, value: string | null): void {
+    const digits = this.styles.digitsOf(this.style ?? this.columnStyle(column));
+    const padded = digits > 0 && value !== null && value !== "" ? withLeadingZeros(Number(value), digits) : null;
+    if (padded !== null) {
+      this.rows!.plain(column, padded);
+      return;
+    }
     const bytes = Buffer.from(value ?? "");
     const text = numberText(bytes, 0, bytes.length);
     if (text === null) this.rows!.lose(errorCell, column, `"${(value ?? "").slice(0, 40)}" is no number`);

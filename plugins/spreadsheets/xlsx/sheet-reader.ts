@@ -2,7 +2,7 @@ import { createError } from "../../../src/errors.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 import type { ZipEntryFile } from "../../shared/zip/zip-reader.js";
-import { formatNumber, numberText } from "../read/numbers.js";
+import { formatNumber, numberText, withLeadingZeros } from "../read/numbers.js";
 import type { RowSpool } from "../read/row-spool.js";
 import { errorCell, type SheetExtras, uncalculatedCell, uncalculatedExample } from "../read/sheet.js";
 import { walkXml } from "../read/walk-xml.js";
@@ -231,6 +231,10 @@ export class SheetReader {
       return;
     }
     const value = Number(text ?? bytes.toString("latin1", 0, length));
+    if (kind >= NumberKind.zeros) {
+      rows.plain(column, withLeadingZeros(value, kind - NumberKind.zeros) ?? text ?? String(value));
+      return;
+    }
     const moment = formatSerial(value, kind, this.around.is1904);
     if (moment === null) {
       const day = value < 1 ? "1900-01-00" : "1900-02-29";

@@ -104,11 +104,14 @@ describe.skipIf(!hasLibreOffice)("LibreOffice opens and saves", () => {
 });
 
 describe("what a spreadsheet cannot hold", () => {
-  test.each(["2023-02-29", "2023-06-31", "1900-02-29", "0099-12-31"])("%s is no day, and not moved to another", (day) => {
-    const bytes = Buffer.from(`${day}T12:00:00`);
-    expect(splitMoment(bytes, 0, 10, "date")).toBe(null);
-    expect(splitMoment(bytes, 0, bytes.length, "datetime")).toBe(null);
-  });
+  test.each(["2023-02-29", "2023-06-31", "1900-02-29", "0099-12-31"])(
+    "%s is no day, and not moved to another",
+    (day) => {
+      const bytes = Buffer.from(`${day}T12:00:00`);
+      expect(splitMoment(bytes, 0, 10, "date")).toBe(null);
+      expect(splitMoment(bytes, 0, bytes.length, "datetime")).toBe(null);
+    },
+  );
 
   test("integers of more than 15 digits are text in the whole column, a date before 1900 is text", async () => {
     const values = [

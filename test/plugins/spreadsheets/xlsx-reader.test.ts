@@ -3,7 +3,17 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
-import { hasOpenpyxl, inlineRow, readWorkbook, rowsOf, typesOf, writeZip, xlsxParts } from "./support.js";
+import {
+  hasLibreOffice,
+  hasOpenpyxl,
+  inlineRow,
+  readWorkbook,
+  rowsOf,
+  saveWithLibreOffice,
+  typesOf,
+  writeZip,
+  xlsxParts,
+} from "./support.js";
 
 const scratch = new TemporaryFolder();
 const build = (name: string, parts: Parameters<typeof xlsxParts>[0]) =>
@@ -124,6 +134,100 @@ book.save(sys.argv[1])`;
       },
     });
     expect(rowsOf(await readWorkbook(path))).toEqual([{ i: "9007199254740993", d: 0.30000000000000004, e: 1e20 }]);
+  });
+});
+
+describe("numbers whose format has leading zeros", () => {
+  const formats = ["00000", "[$-407]000;-000", "0", "00"];
+  const zeros = `<numFmts>${formats.map((code, n) => `<numFmt numFmtId="${170 + n}" formatCode="${code}"/>`).join("")}</numFmts><cellXfs><xf numFmtId="0"/>${formats.map((_, n) => `<xf numFmtId="${170 + n}"/>`).join("")}</cellXfs>`;
+
+  test("are text as Excel shows it, in columns where any has such zeros", async () => {
+    const rows = [
+      row(cell(1067, 1), cell(7, 2), cell(7, 3), cell(12, 4), cell(5, 1)),
+      row(cell(22085, 1), cell(-7, 2), cell(8, 3), cell(99, 4), cell(123456, 0)),
+      row(cell(99999), cell(1234, 2), cell(9, 3), cell(10, 4), cell("1.5", 1)),
+    ];
+    const sheets = { a: `<sheetData>${inlineRow("plz", "no", "n", "two", "mixed")}${rows.join("")}</sheetData>` };
+    const book = await readWorkbook(await build("zeros", { sheets, styles: zeros }));
+    expect(typesOf(book)).toEqual({ plz: "text", no: "text", n: "int32", two: "int32", mixed: "text" });
+    expect(rowsOf(book)).toEqual([
+      { plz: "01067", no: "007", n: 7, two: 12, mixed: "00005" },
+      { plz: "22085", no: "-007", n: 8, two: 99, mixed: "123456" },
+      { plz: "99999", no: "1234", n: 9, two: 10, mixed: "1.5" },
+    ]);
+  });
+
+  test("are coordinates nonetheless", async () => {
+    const rows = [row(cell(565000, 1), cell(35000, 1)), row(cell(9000, 1), cell(99000, 1))];
+    const sheets = { a: `<sheetData>${inlineRow("Easting", "Northing")}${rows.join("")}</sheetData>` };
+    const book = await readWorkbook(await build("padded", { sheets, styles: zeros }));
+    expect(book.sheets[0]!.features.map(({ geometry }) => geometry)).toEqual([
+      { type: "Point", coordinates: [565000, 35000] },
+      { type: "Point", coordinates: [9000, 99000] },
+    ]);
+  });
+
+  test.skipIf(!hasLibreOffice || !hasOpenpyxl)(
+    "are the same in the copy of LibreOffice",
+    async () => {
+      const path = scratch.path("postcodes.xlsx");
+      const script = `
+import openpyxl, sys
+book = openpyxl.Workbook()
+sheet = book.active
+for row in (["plz", "n"], [1067, 7], [22085, 8]):
+    sheet.append(row)
+for cells in sheet["A2:A3"]:
+    cells[0].number_format = "00000"
+book.save(sys.argv[1])`;
+      expect(spawnSync("/usr/bin/python3", ["-c", script, path]).status).toBe(0);
+      const rows = [
+        { plz: "01067", n: 7 },
+        { plz: "22085", n: 8 },
+      ];
+      expect(rowsOf(await readWorkbook(path))).toEqual(rows);
+      expect(rowsOf(await readWorkbook(saveWithLibreOffice(scratch, path, "ods")))).toEqual(rows);
+    },
+    120_000,
+  );
+});
+
+describe("a sheet with text in all cells", () => {
+  const points = [1, 2].map((n) => inlineRow(`p${n}`, `${565000 + n}`, `${5935000 + n}`, "2024-01-01"));
+
+  test("has its header below a title, whose row is that of the sheet", async () => {
+    const title = '<row r="3"><c t="inlineStr"><is><t>Wells 2024</t></is></c></row>';
+    const sheets = {
+      a: `<sheetData>${title}${inlineRow("Name", "Ost", "Nord", "2024")}${points.join("")}</sheetData>`,
+    };
+    const book = await readWorkbook(await build("titled-texts", { sheets }));
+    expect(typesOf(book)).toEqual({ Name: "text", "2024": "text" });
+    expect(book.sheets[0]!.features.map(({ geometry }) => geometry)).toEqual(
+      [1, 2].map((n) => ({ type: "Point", coordinates: [565000 + n, 5935000 + n] })),
+    );
+    expect(book.recording.notices).toContainEqual(
+      expect.objectContaining({
+        code: "header-assumed",
+        example: expect.stringMatching(
+          /^row 4, "Name", "Ost", "Nord", "2024", was .*"Wells 2024" above it was left out/,
+        ),
+      }),
+    );
+  });
+
+  test("whose header is not found is refused with the option that leaves rows out, if a system is given", async () => {
+    const header = inlineRow("Name", "Ost", "Nord", "Ort", "Ort");
+    const sheets = {
+      a: `<sheetData>${inlineRow("Wells")}${header}${inlineRow("a", "565000", "5935000", "x", "y")}</sheetData>`,
+    };
+    const path = await build("hidden-header", { sheets });
+    const asked = { sourceCrs: "EPSG:25832" };
+    await expect(convertFile(path, scratch.path("no.geojson"), asked)).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(/lower row, --in skip-lines=1/),
+    });
+    const advised = { ...asked, readerOptions: { "skip-lines": "1", header: "yes" } };
+    expect((await convertFile(path, scratch.path("yes.geojson"), advised)).written).toBe(1);
   });
 });
 
