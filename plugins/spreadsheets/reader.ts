@@ -5,6 +5,7 @@ import type { Crs, Dataset, Layer, OmittedContent } from "../../src/model/layer.
 import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
 import { ScratchSource } from "../shared/scratch-source.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
+import { summarizeNames } from "../shared/table/columns/ambiguity-notices.js";
 import { findPairsByName } from "../shared/table/geometry/coordinate-columns.js";
 import { geometryColumnIndexes } from "../shared/table/geometry/geometry-columns.js";
 import { makePlan } from "../shared/table/plan/make-plan.js";
@@ -92,7 +93,9 @@ function findUncalculatedCoordinates({ rows }: SpooledSheet, { columns, geometry
   return [...found].map((column) => names[column]!);
 }
 
-const extraWords: Readonly<Record<keyof SheetExtras, readonly [one: string, many: string]>> = {
+type CountedExtra = Exclude<keyof SheetExtras, "hiddenColumns">;
+
+const extraWords: Readonly<Record<CountedExtra, readonly [one: string, many: string]>> = {
   merged: ["merged range", "merged ranges"],
   hiddenRows: ["hidden row", "hidden rows"],
   links: ["hyperlink", "hyperlinks"],
@@ -100,11 +103,18 @@ const extraWords: Readonly<Record<keyof SheetExtras, readonly [one: string, many
   drawings: ["drawing", "drawings"],
 };
 
-const countOf = (extras: SheetExtras, kind: keyof SheetExtras) =>
+const countOf = (extras: SheetExtras, kind: CountedExtra) =>
   `${extras[kind]} ${extraWords[kind][extras[kind] === 1 ? 0 : 1]}`;
 
+const readLikeOthers = (count: number) => `${count === 1 ? "was" : "were"} read like others`;
+
+const isIn =
+  (column: number) =>
+  ({ from, to }: SheetExtras["hiddenColumns"][number]) =>
+    column >= from && column < to;
+
 /** What a sheet has besides its cells. */
-function describeExtras({ name, rows, extras, isHidden }: SpooledSheet): OmittedContent[] {
+function describeExtras({ name, rows, extras, isHidden }: SpooledSheet, plan: TablePlan): OmittedContent[] {
   const found: OmittedContent[] = [];
   const note = (code: string, count: number, example: string) =>
     found.push({ kind: "note", code, layer: name, count, example });
@@ -114,7 +124,13 @@ function describeExtras({ name, rows, extras, isHidden }: SpooledSheet): Omitted
   if (extras.merged > 0)
     note("cells-merged", extras.merged, `${countOf(extras, "merged")}: only the first cell of each has the value`);
   if (extras.hiddenRows > 0)
-    note("rows-hidden", extras.hiddenRows, `${countOf(extras, "hiddenRows")} were read like others`);
+    note("rows-hidden", extras.hiddenRows, `${countOf(extras, "hiddenRows")} ${readLikeOthers(extras.hiddenRows)}`);
+  const columns = plan.columns.filter((_, c) => rows.used[c] && extras.hiddenColumns.some(isIn(c)));
+  if (columns.length > 0) {
+    const names = summarizeNames(columns.map((column) => column.name));
+    const hidden = columns.length === 1 ? "the hidden column" : "the hidden columns";
+    note("columns-hidden", columns.length, `${hidden} ${names} ${readLikeOthers(columns.length)}`);
+  }
   const others = (["links", "comments", "drawings"] as const).filter((kind) => extras[kind] > 0);
   if (others.length > 0) {
     const count = others.reduce((sum, kind) => sum + extras[kind], 0);
@@ -170,7 +186,7 @@ async function inspect(
       length,
     );
     reportLostCells(sheet, plan, context);
-    omitted.push(...describeExtras(sheet));
+    omitted.push(...describeExtras(sheet, plan));
     sheets.push({ ...spool, plan, uncalculated: findUncalculatedCoordinates(sheet, plan) });
   }
   if (sheets.length === 0) throw createError("input-empty", { source: source.name });

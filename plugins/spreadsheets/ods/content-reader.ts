@@ -169,6 +169,8 @@ export class ContentReader {
     const at = reader.attributes.indexOf(name["default-cell-style-name"]);
     const from = this.columnStyles.at(-1)?.to ?? 0;
     const to = from + this.count(reader, name["number-columns-repeated"]);
+    const shown = reader.attributes.indexOf(name.visibility);
+    if (shown >= 0 && reader.attributes.value(shown) !== "visible") this.extras.hiddenColumns.push({ from, to });
     if (this.columnStyles.length < maxColumns)
       this.columnStyles.push({ to, style: at < 0 ? null : reader.attributes.value(at) });
   }

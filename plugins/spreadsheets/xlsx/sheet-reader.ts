@@ -27,7 +27,12 @@ const name = {
   hyperlink: 13,
   drawing: 14,
   legacyDrawing: 15,
+  col: 16,
+  min: 17,
+  max: 18,
 } as const;
+
+const isTrue = (text: string | null) => text === "1" || text === "true";
 
 /** What the cells of all sheets share. */
 export interface CellContext {
@@ -99,10 +104,17 @@ export class SheetReader {
         this.row = row;
         this.column = -1;
         const hidden = attributes.indexOf(name.hidden);
-        if (hidden >= 0 && /^(1|true)$/.test(attributes.value(hidden))) this.extras.hiddenRows++;
+        if (hidden >= 0 && isTrue(attributes.value(hidden))) this.extras.hiddenRows++;
         this.rows.beginRow(row);
         return;
       }
+      case name.col:
+        if (isTrue(attributes.get("hidden")))
+          this.extras.hiddenColumns.push({
+            from: Number(attributes.get("min")) - 1,
+            to: Number(attributes.get("max")),
+          });
+        return;
       case name.mergeCell:
         this.extras.merged++;
         return;

@@ -132,6 +132,17 @@ test("formulas without a result are a loss, and those with an empty text are not
   ]);
 });
 
+test("hidden columns with values are read and reported", async () => {
+  const columns =
+    '<table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="2"/><table:table-column table:visibility="collapse" table:number-columns-repeated="1000"/>';
+  const cells = columns + row(...["a", "b", "c"].map(text)) + row(...["1", "2", "3"].map(text));
+  const book = await readWorkbook(await build("hidden-columns", table(cells)));
+  expect(rowsOf(book)).toEqual([{ a: "1", b: "2", c: "3" }]);
+  expect(book.omitted).toMatchObject([
+    { code: "columns-hidden", count: 2, example: 'the hidden columns "b", "c" were read like others' },
+  ]);
+});
+
 test("errors, hidden tables, merged cells and formulas", async () => {
   const error =
     '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p></table:table-cell>';

@@ -314,6 +314,24 @@ describe("dates", () => {
 });
 
 describe("sheets", () => {
+  test("hidden rows and columns with values are read and reported", async () => {
+    const sheets = {
+      a: `<cols><col min="1" max="1" width="9"/><col min="2" max="2" hidden="1"/><col min="4" max="16384" hidden="true"/></cols><sheetData>${inlineRow("a", "b", "c")}<row hidden="1">${cell(1)}${cell(2)}${cell(3)}</row></sheetData>`,
+    };
+    const book = await readWorkbook(await build("hidden-columns", { sheets }));
+    expect(rowsOf(book)).toEqual([{ a: 1, b: 2, c: 3 }]);
+    expect(book.omitted).toEqual([
+      { kind: "note", code: "rows-hidden", layer: "a", count: 1, example: "1 hidden row was read like others" },
+      {
+        kind: "note",
+        code: "columns-hidden",
+        layer: "a",
+        count: 1,
+        example: 'the hidden column "b" was read like others',
+      },
+    ]);
+  });
+
   test("empty ones are no layers, hidden ones are read and reported, merged cells too", async () => {
     const data = `<sheetData>${inlineRow("a", "b")}${inlineRow("x", "y")}</sheetData>`;
     const path = await build("sheets", {
