@@ -39,6 +39,11 @@ export function inferColumns(
   if (isComplete && infersTypes) {
     const outliers = names.flatMap((name, c) => (isKept(c) && !declared[c] ? (scan.outlierOf(c, name) ?? []) : []));
     notices.push(...outlierNotices(outliers));
+    notices.push(
+      ...names
+        .flatMap((name, c) => (isKept(c) && !declared[c] ? [scan.mixtureOf(c, name)] : []))
+        .filter((one) => one !== null),
+    );
   }
   return names.map((name, c) => {
     const { type, numbers, monthFirst } = formats[c]!;
