@@ -156,13 +156,11 @@ class SplitReader {
     } else if (split.lost === "shp") {
       const isIndexed = split.from > 0;
       const reason = isIndexed
-        ? `the .shx has records from byte ${split.from} on, but the .shp ends at byte ${facts.shp!.size}`
+        ? `the .shx has record ${split.first + 1} here and perhaps others after it, but the .shp ends at byte ${facts.shp!.size}`
         : facts.shpTruncated
           ? "according to its header, more records follow"
           : "no records were found from here on";
-      const place = isIndexed
-        ? { record: split.first + 1, byte: split.from }
-        : { record: this.record(0), byte: facts.shp!.size };
+      const place = isIndexed ? { byte: split.from } : { record: this.record(0), byte: facts.shp!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.shpName, place, reason, canSkip: true });
       context.skipRange({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });
