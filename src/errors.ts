@@ -170,11 +170,19 @@ export const errorDefinitions = {
       fields: readonly string[];
       /** Why the first feature with coordinates has no geometry; null if none has coordinates. */
       reason: string | null;
+      /** Columns of coordinates that have formulas without results. */
+      uncalculated?: readonly string[];
     }
   >("input", (e) => {
     if (e.reason !== null) {
       const remedy = e.option === "--swap-xy" ? "omit --swap-xy" : `is ${e.option} right? Another system may fit`;
       return `${e.source}: ${e.option} is given, but no feature has a valid geometry: ${e.reason}; ${remedy}`;
+    }
+    const bare = `${e.option} is given, but no feature has a geometry`;
+    if (e.uncalculated && e.uncalculated.length > 0) {
+      const [subject, verb] = e.uncalculated.length === 1 ? ["the column", "has"] : ["the columns", "have"];
+      const names = e.uncalculated.map(quoteName).join(" and ");
+      return `${e.source}: ${bare}: ${subject} of coordinates ${names} ${verb} formulas without results; open the file in a spreadsheet program and save it, which calculates them`;
     }
     const pairs = e.candidates.map(
       ([x, y, order]) => `"${x}" and "${y}" look like coordinates: ${adviseCoordinateOptions(x, y, order)}`,
@@ -182,9 +190,13 @@ export const errorDefinitions = {
     const listed = e.fields.slice(0, maxListedNames).map(quoteName).join(", ");
     const more = e.fields.length > maxListedNames ? ` and ${e.fields.length - maxListedNames} more` : "";
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
-    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
-    const reason = `${e.option} is given, but no feature has a geometry`;
-    return `${e.source}: ${[reason, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
+    const isUnnamed = e.fields.filter((name) => /^field_\d+$/.test(name)).length * 2 >= e.fields.length;
+    const lower =
+      isUnnamed && e.fields.length > 1
+        ? ["if the names of the columns are in a lower row, --in skip-lines=1 leaves out the first, and so on"]
+        : [];
+    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns, ...lower] : [];
+    return `${e.source}: ${[bare, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
   }),
 
   "features-rejected": defineError<{ layer: string; rejected: number; reason: string }>(
