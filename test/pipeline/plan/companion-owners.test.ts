@@ -1,5 +1,5 @@
 /** Outputs beside other datasets of the same name, whose companions they must not take over, replace or remove. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConvertRequest } from "../../../src/pipeline/request.js";
 import { convertFile } from "../../support/host.js";
@@ -75,6 +75,21 @@ test.each(["csv", "shp"])("a .prj that the existing .%s would be read with is no
   rmSync(path("e.prj"));
   await expectRefusal(from, "e.tsv", utm, `but e.${extension} would be read with it, too`);
 });
+
+test.each(["prj", "csvt"])(
+  "ifNewer converts again if the .%s of an input beside the output is newer",
+  async (extension) => {
+    const from = path("t.csv");
+    await convertFile(input(), from, { ...utm, writerOptions: { csvt: "yes" } });
+    const run = async () => (await convertFile(from, path("t.gpkg"), { ifNewer: true })).upToDate;
+    const past = new Date(Date.now() - 60_000);
+    for (const name of ["t.csv", "t.prj", "t.csvt"]) utimesSync(path(name), past, past);
+    expect([await run(), await run()]).toEqual([false, true]);
+    const future = new Date(Date.now() + 60_000);
+    utimesSync(path(`t.${extension}`), future, future);
+    expect(await run()).toBe(false);
+  },
+);
 
 describe("outputs keep their own companions", () => {
   test("a CSV replaces itself and its .prj", async () => {
