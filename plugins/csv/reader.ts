@@ -1,7 +1,8 @@
 /**
  * Reads tables. The path of a record: `TextBlockReader.read` (bytes of a split, as UTF-8) → `BatchReader.read` →
  * `RecordScanner.scan` (finds its cells) → `RowGeometryReader.read` and, for each attribute, `CellColumnBuilder.push` →
- * `Batch`. The plan, with the delimiter, the types of columns and the geometry, comes from `makePlan`, which scans the file.
+ * `Batch`. The plan, with the delimiter, the types of columns and the geometry, comes from `makePlan`, which scans the file; `chooseGeometry`
+ * decides which columns are coordinates: those of options, of a `.csvt`, or of `detectGeometry`, by names and values.
  */
 import { createError } from "../../src/errors.js";
 import type { Dataset } from "../../src/model/layer.js";

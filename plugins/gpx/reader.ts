@@ -2,8 +2,10 @@
  * Reads GPX. `scanGpx` reads the file once, for its fields and splits; then `GpxParser.read` passes the features of a split
  * to a `FeatureBuilder`, by the rules of `grammar.ts`. The path of a waypoint: `<wpt>` → rule `gpx/wpt` →
  * `ParseContext.beginFeature` → `FeatureBuilder.begin`; `<name>` → rule `wpt/name` → `standardActions` →
- * `FeatureBuilder.standard` → `BatchColumns.keep`; `</wpt>` → `ParseContext.endFeature` → `FeatureBuilder.end`. Points written
- * alike are read by templates (`PointTemplate`), which replay these actions.
+ * `FeatureBuilder.standard` → `BatchColumns.keep`; `</wpt>` → `ParseContext.endFeature` → `FeatureBuilder.end`. An
+ * element within `<extensions>`: rule `extensions/*` → `ExtensionParser.open` and `close`, with the field's name from
+ * `PathTree` (`paths.ts`) → `FeatureBuilder.extension`. The scan (`GpxScanner`) is a second visitor of the same parser, so
+ * both find the same names. Points written alike are read by templates (`PointTemplate`), which replay these actions.
  */
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";

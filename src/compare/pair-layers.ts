@@ -1,9 +1,8 @@
 /** Pairs the layers of both sides, and finds what differs in their schemas. */
 
-import { crsContext } from "../crs/index.js";
+import { crsContext, isSameCrs } from "../crs/index.js";
 import type { FieldType } from "../model/field.js";
 import type { Crs } from "../model/layer.js";
-import { isSameCrs } from "../pipeline/plan/in-place-update.js";
 import type { WriterCapabilities } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";

@@ -2,6 +2,7 @@ import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import { type Area, areaWidth, isNearArea } from "./area.js";
+import { isNorthFirst } from "./axis-order.js";
 import type { CrsDescription } from "./definitions/describe-crs.js";
 import { parseCrs, resolveDefinition, wgs84 } from "./definitions/parse.js";
 import { wgs84Wkt } from "./definitions/wgs84-wkt.js";
@@ -22,6 +23,7 @@ export const crsContext: CrsContext = {
   wgs84,
   parse: parseCrs,
   computeShareInArea: shareInArea,
+  isNorthFirst,
   async toWkt(crs, flavour) {
     if (isWgs84(crs)) return wgs84Wkt[flavour];
     const [definition, { getRegistry }, writer] = await Promise.all([
@@ -77,7 +79,7 @@ export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
  * Whether both are the same system by their text. Never wrong if true; definitions that differ only in spelling are found
  * equal by `findOperation` (`kind: "identity"`).
  */
-export const isSameCrs = (a: Crs, b: Crs): boolean => hasSameText(a, b);
+export const hasSameDefinition = (a: Crs, b: Crs): boolean => hasSameText(a, b);
 
 /**
  * Finds the operation between two systems, with a known and sufficient accuracy.
@@ -158,4 +160,10 @@ export async function areaOfUse(crs: Crs): Promise<Area | null> {
     import("./operations/find-operation.js"),
   ]);
   return definitionArea(await resolveDefinition(crs), await getRegistry());
+}
+
+/** Whether coordinates are the same in both systems. */
+export async function isSameCrs(one: Crs, other: Crs): Promise<boolean> {
+  const operation = await findOperation(one, other, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
+  return operation?.kind === "identity";
 }

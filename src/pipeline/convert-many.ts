@@ -1,4 +1,7 @@
-/** Converts many inputs into a folder: one conversion each, in one shared pool. A failed input does not stop the others. */
+/**
+ * Runs the conversions of a request: one for each input if the output is a folder, in one shared pool, else a single one.
+ * A failed input of a folder does not stop the others.
+ */
 import { existsSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../errors.js";

@@ -1,5 +1,6 @@
 /** One conversion: choose the writer, check the request, open the inputs, plan, write, check the guards, commit. */
 import { createError } from "../errors.js";
+import { InputFileStates } from "../io/input/file-states.js";
 import { redact } from "../io/redact.js";
 import { isBucketAddress } from "../io/s3/bucket-address.js";
 import { withSpan } from "../tracing/span.js";
@@ -57,10 +58,16 @@ async function convertInSpan(
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
     return upToDateReport(request);
-  return withOpenConversion(request, host, writer, pathPlan, sharedExecutor, async (conversion, files) => {
+  const sources = new InputFileStates(
+    request.inputs,
+    (path) => host.registry.findSiblingExtensions(path),
+    host.displayNames,
+  );
+  const converted = withOpenConversion(request, host, writer, pathPlan, sharedExecutor, async (conversion, files) => {
     const run = new ConversionRun(conversion);
     try {
       for (const file of await run.plan(files)) await run.write(file);
+      sources.checkUnchanged();
       await checkGuards(conversion);
       run.removeStaleOutputs();
       const report = await run.createReport();
@@ -71,5 +78,8 @@ async function convertInSpan(
       if (host.signal.aborted) throw createError("interrupted", {}, error);
       throw error;
     }
+  });
+  return converted.catch((error: unknown) => {
+    throw sources.explain(error);
   });
 }

@@ -11,7 +11,7 @@ import {
 import { GeoferryError } from "../errors.js";
 import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
-import { findOperationWithAdvice } from "./plan/find-operation.js";
+import { findOperationWithAdvice } from "./plan/find-operation-with-advice.js";
 import { type OperationReport, operationReport } from "./report.js";
 import type { Host } from "./request.js";
 

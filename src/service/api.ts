@@ -5,7 +5,13 @@ import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createAuthenticationHook, createRateLimitHook, getBearer, requireOwner } from "./auth/api-authorization.js";
+import {
+  createArrivalHook,
+  createAuthenticationHook,
+  createRateLimitHook,
+  getBearer,
+  requireOwner,
+} from "./auth/api-authorization.js";
 import { onResponseClosed, type PageBodyReader } from "./features/page-bodies.js";
 import { PaginationTracker } from "./features/pagination-tracker.js";
 import { registerReadRoutes } from "./features/read-routes.js";
@@ -74,6 +80,7 @@ export async function registerApi(scope: FastifyInstance, options: ApiOptions): 
   });
   const authenticate = createAuthenticationHook(store, now);
   const limitRate = createRateLimitHook("account", check);
+  scope.addHook("preValidation", createArrivalHook(authenticate));
   const readers = [authenticate, limitRate];
   const owners = [authenticate, requireOwner, limitRate];
   const pagination = new PaginationTracker(store, settings.loopSeconds, now);

@@ -2,9 +2,9 @@
 import { applyAndUpdateBaseline, createApplyContext } from "./apply/apply-and-update-baseline.js";
 import { finishInterruptedUpdates } from "./apply/apply-plan.js";
 import { type AttemptHistory, prepareWithRetries } from "./attempt-history.js";
+import { waitForEarlierRequests } from "./journal/wait-for-earlier-requests.js";
 import { checkGuards } from "./plan/guards.js";
 import { isEmptyPlan, type PlanMode } from "./plan/plan.js";
-import { waitForEarlierRequests } from "./plan/plan-sync.js";
 import {
   hashSettings,
   isUnchanged,

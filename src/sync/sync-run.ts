@@ -5,7 +5,7 @@ import type { SnapshotProgress } from "../remote/snapshot/read-snapshot.js";
 import type { ApplyProgress } from "./apply/apply-context.js";
 import { acquireMapLock, FolderLock } from "./state/folder-lock.js";
 import { MapState, openStateReadonly, type ReadonlyMapState } from "./state/map-state.js";
-import { ensureMapFolder } from "./state/state-folder.js";
+import { ensureMapFolder, mapFolder } from "./state/state-folder.js";
 
 /** The resources of a synchronization. */
 export interface SyncContext {
@@ -33,12 +33,12 @@ export interface ReadonlySyncRun extends AsyncDisposable {
 }
 
 /**
- * Opens a read-only run, which takes no lock. If another run holds the lock, reports it; the map may then change during
- * the run. @param map MAP_ID @throws output-failed
+ * Opens a read-only run, which takes no lock and writes no state. If another run holds the lock, reports it; the map may
+ * then change during the run. @param map MAP_ID
  */
 export async function openReadonlySyncRun(context: SyncContext, map: string): Promise<ReadonlySyncRun> {
   const client = context.service.map(map);
-  const stateFolder = ensureMapFolder(context.stateRoot, client.url, client.id);
+  const stateFolder = mapFolder(context.stateRoot, client.url, client.id);
   const holder = await FolderLock.describeHolder(stateFolder);
   if (holder !== null)
     context.onNotice(`another run is changing map ${client.id} (${holder}); results may be outdated`);

@@ -180,6 +180,15 @@ test("a report that cannot be written hides no failure: other reports are writte
   expect(stderr).toContain("page.html: cannot be written");
 });
 
+test("a page with the path of a source by mistake does not replace it", async () => {
+  put("a.csv", pointsCsv("a"));
+  job(["name: a, source: a.csv, target: a.geojson"], "page: a.csv\n");
+  const { status, stderr, report } = await run();
+  expect({ status, results: results(report) }).toEqual({ status: 6, results: ["done"] });
+  expect(stderr).toContain("a.csv: cannot be written: the file exists and is no such report of an earlier run");
+  expect(rowsOf("a.csv")).toHaveLength(1);
+});
+
 test("the exit status is that of the worst source of a step", async () => {
   const host = await serve((_, response) => void response.writeHead(503).end());
   job([`name: a, source: [none.csv, "http://${host}/b.csv"], target: out/, to: geojson, retries: 0`]);

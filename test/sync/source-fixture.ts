@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { KeyReader } from "../../src/compare/feature-side.js";
 import { Workspace } from "../../src/compare/workspace.js";
 import { GeoferryError } from "../../src/errors.js";
 import { Spool } from "../../src/io/input/spool.js";
@@ -78,7 +79,7 @@ export class SourceFixture implements AsyncDisposable {
   }
 
   /** Writes rejects to the folder instead of the working directory of the tests. */
-  async read(input: string | readonly string[], request: RequestOverrides = {}) {
+  async read(input: string | readonly string[], request: RequestOverrides = {}, key?: KeyReader) {
     const spool = new Spool();
     this.spools.push(spool);
     const workspace = await Workspace.create(spool);
@@ -88,7 +89,7 @@ export class SourceFixture implements AsyncDisposable {
       ...request,
       source: { rejects: this.path(`rejects-${this.spools.length}.geojsonl`), ...request.source },
     });
-    const source = await readSource(wanted, createTestHost(), workspace, spool);
+    const source = await readSource(wanted, createTestHost(), workspace, spool, key);
     return new Reading(wanted, source, workspace);
   }
 

@@ -11,7 +11,7 @@ import {
   temporalTypeAt,
 } from "../../../src/model/index.js";
 import type { PluginContext } from "../../../src/plugin/index.js";
-import type { Json } from "../json/values.js";
+import type { Json } from "../../shared/json/values.js";
 import { nameOfCode } from "./domains.js";
 import type { FieldPlan, FieldsPlan } from "./field-plan.js";
 

@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
-import { integerOf, objectsOf, textOf } from "../json/values.js";
+import { integerOf, objectsOf, textOf } from "../../shared/json/values.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { toObjectId } from "./layer-state.js";
 import { RequestRefused, type ServiceClient } from "./service-client.js";

@@ -1,8 +1,8 @@
 /** Downloads the features of a layer, and proves that they are all of them. */
 import { createError, type GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
+import type { FeatureSpool, SpooledFeatures } from "../../shared/json/feature-spool.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
-import { isObject, type Json } from "../json/values.js";
-import type { FeatureSpool, SpooledFeatures } from "./feature-spool.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { describeChange, type LayerState, readLayerState, toObjectId } from "./layer-state.js";
 import type { Selection } from "./query-filter.js";

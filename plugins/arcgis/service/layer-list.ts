@@ -1,10 +1,10 @@
 /** The layers and tables of a service, with what is needed to read them. */
 import { type LayerMetadata, type OmittedContent, uniqueName } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
+import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { layerMetadata } from "../fields/column-metadata.js";
 import type { FieldOptions } from "../fields/field-plan.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
-import { integerOf, isObject, type Json, objectsOf, textOf } from "../json/values.js";
 import { type EsriLayerPlan, planLayer } from "../read/layer-plan.js";
 import type { ServiceClient } from "./service-client.js";
 

@@ -1,6 +1,6 @@
 /** Sends requests to one ArcGIS service. */
 import { createError, type GeoferryError, type HttpClient } from "../../../src/plugin/index.js";
-import { isObject, type Json } from "../json/values.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import type { ServiceAddress } from "./address.js";
 import { isForbidden, isTokenError, isTransient, type ServiceError, serviceErrorOf } from "./service-error.js";
 import type { TokenSource } from "./tokens.js";

@@ -1,6 +1,6 @@
 /** Access tokens of ArcGIS services (ArcGIS REST API, "Generate token"). */
 import { createError, type HttpClient } from "../../../src/plugin/index.js";
-import { isObject, textOf } from "../json/values.js";
+import { isObject, textOf } from "../../shared/json/values.js";
 import type { ServiceAddress } from "./address.js";
 import { serviceErrorOf } from "./service-error.js";
 

@@ -1,6 +1,8 @@
 /** Writes the report files of a run and sends its failure notifications. */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { asGeoferryError, type GeoferryError } from "../../errors.js";
+import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";
 import type { Job, OnFailure, Reports } from "../../jobs/job.js";
 import type { RunReport } from "../../jobs/report/run-report.js";
@@ -30,10 +32,11 @@ export async function publishReports(
   args: JobArguments,
 ): Promise<GeoferryError[]> {
   const failures: GeoferryError[] = [];
-  const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
-    [json, async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
+  const texts: readonly [path: string | undefined, kind: keyof Reports, text: () => Promise<string>][] = [
+    [json, "json", async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
     [
       metrics,
+      "metrics",
       async () => {
         const { metricsOf } = await import("../../jobs/report/job-metrics.js");
         // The metrics of this run are written even if earlier runs cannot be read.
@@ -46,6 +49,7 @@ export async function publishReports(
     ],
     [
       html,
+      "html",
       async () => {
         const { renderJobPage } = await import("../job-page/page.js");
         // The stored report of this run lacks the findings of each file.
@@ -58,15 +62,53 @@ export async function publishReports(
       },
     ],
   ];
-  for (const [path, text] of texts) {
+  for (const [path, kind, text] of texts) {
     if (path === undefined) continue;
     try {
+      checkReplaceable(path, kind);
       await write(path, await text());
     } catch (error) {
       failures.push(asGeoferryError(error));
     }
   }
   return failures;
+}
+
+/** Recognizes the reports of earlier runs. */
+const isReport: Readonly<Record<keyof Reports, (head: string) => boolean>> = {
+  json: (head) => head.startsWith('{\n  "job": '),
+  html: (head) => head.startsWith("<!doctype html>") && head.includes('<body class="wide job">'),
+  metrics: (head) => head.startsWith("# HELP geoferry_job_"),
+};
+
+/**
+ * A run replaces the report of an earlier one, but no other file: the path may be that of a source, an output or the job
+ * file by mistake. @throws output-failed
+ */
+function checkReplaceable(path: string, kind: keyof Reports): void {
+  const fail = (reason: string, cause?: unknown) => createError("output-failed", { output: path, reason }, cause);
+  let head: string;
+  try {
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return;
+    head = readHead(path);
+  } catch (error) {
+    throw fail(describeSystemError(error), error);
+  }
+  if (head !== "" && !isReport[kind](head))
+    throw fail("the file exists and is no such report of an earlier run; name another file");
+}
+
+/** More than the style sheet of a page. */
+const headBytes = 1 << 20;
+
+function readHead(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const head = Buffer.alloc(headBytes);
+    return head.toString("utf8", 0, readSync(file, head, 0, headBytes, 0));
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Writes atomically, since other programs may read the file at any time. @throws output-failed */

@@ -14,8 +14,8 @@ export interface MatchedPair {
   readonly map: KeyedRow;
 }
 
-/** The needed columns of a feature that only the source has. */
-export type UnmatchedSourceRow = Pick<KeyedRow, keyof TextLocation | "seq" | "digest" | "key" | "numeric">;
+/** The needed columns of a feature that only one side has. */
+export type UnmatchedRow = Pick<KeyedRow, keyof TextLocation | "seq" | "digest" | "key" | "numeric">;
 
 /** A map feature that no update changes, with its relation to the source. */
 export interface MapRowStatus extends KeyedRow {
@@ -79,8 +79,8 @@ export class ComparisonTables {
   }
 
   /** Features that only the source has, in source order. */
-  *findOnlyInSource(): Generator<UnmatchedSourceRow> {
-    yield* this.queryPages<UnmatchedSourceRow>(
+  *findOnlyInSource(): Generator<UnmatchedRow> {
+    yield* this.queryPages<UnmatchedRow>(
       "source",
       `SELECT seq, file, start, length, digest, key, numeric FROM source WHERE seq > ?
        AND NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key)`,
@@ -88,8 +88,8 @@ export class ComparisonTables {
   }
 
   /** Features that only the map has, in map order. */
-  *findOnlyOnMap(): Generator<UnmatchedSourceRow> {
-    yield* this.queryPages<UnmatchedSourceRow>(
+  *findOnlyOnMap(): Generator<UnmatchedRow> {
+    yield* this.queryPages<UnmatchedRow>(
       "map",
       `SELECT seq, file, start, length, digest, key, numeric FROM map WHERE seq > ?
        AND NOT EXISTS (SELECT 1 FROM source WHERE source.key = map.key)`,

@@ -34,7 +34,10 @@ export interface Operation {
 export interface OperationOptions extends GridSources {
   /** Metres: limit of accuracy; by default 100. */
   readonly accuracy?: number;
-  /** Area of the data in degrees, if known. It only affects the advice of errors. */
+  /**
+   * Area of the data in degrees, if known: an operation is refused if none serves positions of this area; it sets the
+   * stated accuracy, and the advice.
+   */
   readonly within?: Area;
   /** If no operation is known, treat both datums as the same. */
   readonly allowBallpark?: boolean;

@@ -195,9 +195,22 @@ export function parseYaml(text: string, file: string): YamlPlace {
   const document = YamlDocument.parse(text, file);
   const [problem] = document.problems;
   if (problem) throw document.problemError(problem);
+  const refuse = (reason: string, cause?: unknown) =>
+    createError("job-invalid", { file, line: 1, column: 1, reason }, cause);
+  let value: unknown;
   try {
-    return new YamlPlace(document, [], document.toJS());
+    value = document.toJS();
   } catch (error) {
-    throw createError("job-invalid", { file, line: 1, column: 1, reason: (error as Error).message }, error);
+    throw refuse((error as Error).message, error);
   }
+  if (containsItself(value)) throw refuse("an alias refers to a value that contains the alias");
+  return new YamlPlace(document, [], value);
+}
+
+/** Whether a value is endless because of an alias. @param parents the objects around it */
+function containsItself(value: unknown, parents: ReadonlySet<object> = new Set()): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (parents.has(value)) return true;
+  const within = new Set(parents).add(value);
+  return Object.values(value).some((inner) => containsItself(inner, within));
 }

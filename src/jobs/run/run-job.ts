@@ -1,4 +1,5 @@
 /** Runs the steps of a job. A failed step stops only the steps that need it. */
+import { existsSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import { toAbsolute } from "../../io/s3/bucket-address.js";
@@ -131,14 +132,16 @@ function refuseSecrets(steps: readonly Step[], registry: Registry): void {
   }
 }
 
-/** The reports of the latest runs, oldest first. */
+/** The reports of the latest runs, oldest first; none if the job file does not exist, by which its state is found. */
 export async function pastRuns(file: string, stateRoot: string, most: number): Promise<RunReport[]> {
+  if (!existsSync(file)) return [];
   using state = await JobState.open(jobFolder(stateRoot, file));
   return state.runs(most);
 }
 
 /** Start of the latest successful run, or null. */
 export async function lastSuccess(file: string, stateRoot: string): Promise<Date | null> {
+  if (!existsSync(file)) return null;
   using state = await JobState.open(jobFolder(stateRoot, file));
   const report = state.lastSuccess();
   return report && new Date(report.startedAt);

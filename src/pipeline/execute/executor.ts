@@ -5,7 +5,7 @@ import type { Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 export interface Executor extends AsyncDisposable {
   /** Number of pieces that can be processed at the same time. */
   readonly parallelism: number;
-  open(spec: TaskSpec): Promise<OpenTask>;
+  open(spec: TaskSpec): Promise<TaskHandle>;
   /**
    * Processes the pieces of a layer on other machines and yields the results in order. Only for layers with splits whose
    * source other machines can read.
@@ -17,7 +17,7 @@ export interface Executor extends AsyncDisposable {
   releaseBuffers(result: PieceResult): void;
 }
 
-export interface OpenTask {
+export interface TaskHandle {
   run(piece: Piece): Promise<PieceResult>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { transferableBuffers } from "../../model/batch.js";
 import { releaseBuffer } from "../../model/buffer-pool.js";
 import { BufferReleaser } from "./buffer-releaser.js";
-import type { Executor, OpenTask } from "./executor.js";
+import type { Executor, TaskHandle } from "./executor.js";
 import { type FindFormat, openTask, type PieceResult, type Task, type TaskSpec } from "./task.js";
 
 /** Runs tasks on the calling thread, one piece at a time. */
@@ -14,7 +14,7 @@ export class LocalExecutor implements Executor {
     private readonly signal: AbortSignal,
   ) {}
 
-  async open(spec: TaskSpec): Promise<OpenTask> {
+  async open(spec: TaskSpec): Promise<TaskHandle> {
     const task: Task = await openTask(spec, this.findFormat, this.signal);
     let last: Promise<unknown> = Promise.resolve();
     return {

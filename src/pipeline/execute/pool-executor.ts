@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { fromPlainError, type PlainError } from "../../errors.js";
 import { transferableBuffers } from "../../model/batch.js";
 import { BufferReleaser } from "./buffer-releaser.js";
-import { type Executor, mapInOrder, type OpenTask } from "./executor.js";
+import { type Executor, mapInOrder, type TaskHandle } from "./executor.js";
 import type { FormatRef, Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 
 /** Formats that worker threads load before they get tasks. */
@@ -102,7 +102,7 @@ export class PoolExecutor implements Executor {
     });
   }
 
-  async open(spec: TaskSpec): Promise<OpenTask> {
+  async open(spec: TaskSpec): Promise<TaskHandle> {
     this.start();
     const task = this.nextTaskId++;
     return {

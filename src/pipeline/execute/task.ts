@@ -118,7 +118,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
   const encoders = spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, context) : [];
-  return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
+  return new LayerTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
 }
 
 /** Counts the features that stages reject, apart from those that the reader rejects. */
@@ -178,7 +178,7 @@ interface StagePipeline {
   readonly encoders: readonly Encoder[];
 }
 
-class OpenedTask implements Task {
+class LayerTask implements Task {
   private dataset: Promise<Dataset> | undefined;
   /** Whether there was a batch. */
   private isUnderWay = false;

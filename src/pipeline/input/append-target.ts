@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { crsContext } from "../../crs/index.js";
+import { crsContext, isSameCrs } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import { findCompanions } from "../../io/output/temporary-names.js";
 import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
-import { isSameCrs, isUpdatedInPlace } from "../plan/in-place-update.js";
+import { isUpdatedInPlace } from "../plan/in-place-update.js";
 import type { ChosenWriter } from "../plan/plan-outputs.js";
 import { targetCrs } from "../plan/plan-stages.js";
 import type { ConvertRequest, Host } from "../request.js";

@@ -1,6 +1,6 @@
 /** Updates of an existing database or file in place: its layers, and the CRS that added features need. */
 import { existsSync } from "node:fs";
-import { findOperation } from "../../crs/index.js";
+import { isSameCrs } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import { resolveSymlinks } from "../../io/output/temporary-names.js";
@@ -93,10 +93,4 @@ export async function existingLayerCrs(
   throw createError("usage", {
     reason: `${place} is in ${name}, and added features are reprojected to it; omit --target-crs`,
   });
-}
-
-/** Whether coordinates are the same in both systems. */
-export async function isSameCrs(one: Crs, other: Crs): Promise<boolean> {
-  const operation = await findOperation(one, other, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
-  return operation?.kind === "identity";
 }

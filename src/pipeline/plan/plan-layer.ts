@@ -1,4 +1,4 @@
-import { isSameCrs, isWgs84 } from "../../crs/index.js";
+import { hasSameDefinition, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { formatCoordinateOptions } from "../../format-reader-option.js";
 import { redactUrl } from "../../io/redact.js";
@@ -251,7 +251,9 @@ function writerStages({ writer, request }: ConversionContext, crs: Crs | null): 
 /** The CRS that the output declares: the common CRS of the layers, if the format can hold it. */
 function writableCrs(writer: ChosenWriter, target: Crs | null, inputCrs: readonly (Crs | null)[]): Crs | null {
   const first = inputCrs[0] ?? null;
-  const isCommon = inputCrs.every((crs) => crs === first || (crs !== null && first !== null && isSameCrs(crs, first)));
+  const isCommon = inputCrs.every(
+    (crs) => crs === first || (crs !== null && first !== null && hasSameDefinition(crs, first)),
+  );
   if (!isCommon && target === null && inputCrs.every((crs) => crs !== null)) {
     const names = [...new Set(inputCrs.map((crs) => crs?.id ?? crs?.name))].join(" and ");
     throw createError("usage", {

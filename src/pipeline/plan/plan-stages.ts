@@ -4,6 +4,7 @@ import {
   crsContext,
   describeCrs,
   geographicBox,
+  isSameCrs,
   isWgs84,
   type OperationOptions,
   shareGrids,
@@ -15,8 +16,7 @@ import type { StageSpec } from "../../stages/stage.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import { accuracyLimit, type ReportBuilder } from "../report.js";
 import type { ConvertRequest } from "../request.js";
-import { findOperationWithAdvice } from "./find-operation.js";
-import { isSameCrs } from "./in-place-update.js";
+import { findOperationWithAdvice } from "./find-operation-with-advice.js";
 import { parseCrsOption } from "./parse-crs-option.js";
 
 /** The stages of a layer and the CRS of their result. */

@@ -1,10 +1,12 @@
 import type { ServiceResponseHeaders } from "./send-request.js";
 
 /**
- * Suffix of entity tags (RFC 9110, 8.8.3) on compressed responses. Servers compress depending on the size, so without
- * stripping it pages of one state would appear to have two tags.
+ * Suffixes that services and proxies, such as Apache's mod_deflate and mod_brotli, append to entity tags (RFC 9110, 8.8.3)
+ * of compressed responses. Responses are compressed depending on their size, so without stripping them pages of one state
+ * would appear to have two tags.
  */
-const gzipSuffix = /-gzip"$/;
+const codings = ["gzip", "br", "deflate", "zstd"] as const;
+const codingSuffix = new RegExp(`-(?:${codings.join("|")})"$`);
 /** Tag of a page of geoferry's service that continues after the previous page; it denotes the same state of the map. */
 const pageTagPattern = /^("\d{1,16}-[0-9a-f]{16})-after-\d+"$/;
 
@@ -15,12 +17,12 @@ const entityTagPattern = /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 export function parseEntityTag(headers: ServiceResponseHeaders): string | null {
   const { etag: tag } = headers;
   return tag !== undefined && entityTagPattern.test(tag)
-    ? tag.replace(gzipSuffix, '"').replace(pageTagPattern, '$1"')
+    ? tag.replace(codingSuffix, '"').replace(pageTagPattern, '$1"')
     : null;
 }
 
-/** A condition on the tag and its compressed variant. */
-const tagList = (tag: string): string => `${tag}, ${tag.replace(/"$/, '-gzip"')}`;
+/** A condition on the tag and its compressed variants. */
+const tagList = (tag: string): string => [tag, ...codings.map((coding) => tag.replace(/"$/, `-${coding}"`))].join(", ");
 
 export const ifNoneMatchHeader = (tag: string | null | undefined): Readonly<Record<string, string>> =>
   tag ? { "if-none-match": tagList(tag) } : {};

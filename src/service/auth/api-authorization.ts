@@ -2,7 +2,7 @@
  * Authentication with bearer tokens (RFC 6750; Map Features Service Interface, 5) and authorization by map owner. These
  * hooks run before the body is read, and fail in the order 401, 404, 403, 429.
  */
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, preValidationAsyncHookHandler } from "fastify";
 import { problem } from "../http/problems.js";
 import { isUuid } from "../identifiers/uuid.js";
 import type { Bearer, MapStore, StoredMap } from "../store/contract.js";
@@ -13,6 +13,8 @@ declare module "fastify" {
     /** Set by the authentication hook of the API. */
     bearer: Bearer | null;
     map: StoredMap | null;
+    /** Whether a part of the body had not arrived when the token was checked. */
+    isArriving: boolean;
   }
 }
 
@@ -39,12 +41,22 @@ export function createAuthenticationHook(
     if (!access?.bearer) throw unauthenticatedProblem(header);
     const { bearer } = access;
     request.bearer = bearer;
+    request.isArriving = !request.raw.complete;
     if (mapId === undefined) return;
     const visible = access.map && (!access.map.private || access.map.owner === bearer.account);
     if (!visible) throw problem("map-not-found", {});
     request.map = access.map;
   };
 }
+
+/**
+ * Checks token and map again if the body has arrived after them, which may take minutes: a token that was revoked in the
+ * meantime must not write.
+ */
+export const createArrivalHook = (authenticate: onRequestAsyncHookHandler): preValidationAsyncHookHandler =>
+  async function (request, reply) {
+    if (request.isArriving) await authenticate.call(this, request, reply);
+  };
 
 /** Without a token, the challenge has no error code (RFC 6750, 3). */
 function unauthenticatedProblem(header: string | undefined) {

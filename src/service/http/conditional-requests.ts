@@ -22,7 +22,8 @@ interface EntityTag {
   readonly startsAfter: number | null;
 }
 
-const ownTagPattern = /^(\d{1,16}-[0-9a-f]{16})(?:-after-(\d{1,16}))?(?:-gzip)?$/;
+/** Proxies that compress responses append the other codings, as Apache's mod_brotli does. */
+const ownTagPattern = /^(\d{1,16}-[0-9a-f]{16})(?:-after-(\d{1,16}))?(?:-(?:gzip|br|deflate|zstd))?$/;
 
 function parseEntityTags(header: string): EntityTags {
   if (header.trim() === "*") return "*";

@@ -15,7 +15,7 @@ export interface WritePlan {
   readonly updated: readonly UpdatedFeatureRow[];
   readonly removed: readonly number[];
   /** Features to keep, in ascending order, if all others are deleted; else null. */
-  readonly keptIds: readonly number[] | null;
+  readonly keptSeqs: readonly number[] | null;
 }
 
 interface MatchRule {
@@ -109,7 +109,7 @@ export function planWrite(
     }
   }
   const all = request.kind === "synchronize" ? [...new Set(kept)].sort((a, b) => a - b) : null;
-  return { success, failed, created, createdKeys, updated, removed, keptIds: all };
+  return { success, failed, created, createdKeys, updated, removed, keptSeqs: all };
 }
 
 /** Description of the identifier for messages; `field` is null if features are matched by id. */

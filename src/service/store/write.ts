@@ -134,8 +134,8 @@ async function applyPlan(
   request: WriteRequest,
   plan: WritePlan,
 ): Promise<{ readonly changed: boolean; readonly deleted: number }> {
-  const { created, keptIds, removed } = plan;
-  const deleted = keptIds && keptIds.length < map.features ? await tx.removeAllBut(map.number, keptIds) : 0;
+  const { created, keptSeqs, removed } = plan;
+  const deleted = keptSeqs && keptSeqs.length < map.features ? await tx.removeAllBut(map.number, keptSeqs) : 0;
   await tx.remove(map.number, removed);
   const updated = request.kind === "update" ? await mergeUpdates(tx, map, plan.updated, request.nulls) : plan.updated;
   const changed = await tx.update(map.number, updated);
@@ -149,7 +149,7 @@ async function applyPlan(
 
   const added = created.map(({ seq }) => seq);
   if (deleted > 0) await tx.forgetCounts(map.number);
-  await tx.addCounts(map.number, countByBucket(deleted > 0 ? [...keptIds!, ...added] : added, removed));
+  await tx.addCounts(map.number, countByBucket(deleted > 0 ? [...keptSeqs!, ...added] : added, removed));
   return { changed: created.length + changed + removed.length + deleted > 0, deleted };
 }
 

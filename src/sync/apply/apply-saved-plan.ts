@@ -1,10 +1,10 @@
 import { Workspace } from "../../compare/workspace.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
 import { roundingForPrecision } from "../diff/rounding.js";
+import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
-import { waitForEarlierRequests } from "../plan/plan-sync.js";
 import { removeOldRejects } from "../source/rejects-path.js";
 import { readSourceFileDigests } from "../source/source-file-digests.js";
 import type { SyncRun } from "../sync-run.js";

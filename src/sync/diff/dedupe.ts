@@ -12,6 +12,7 @@ import type { RemoteKey } from "../../remote/wire.js";
 import { applyAndUpdateBaseline } from "../apply/apply-and-update-baseline.js";
 import type { ApplyReport } from "../apply/apply-context.js";
 import { strongEtag } from "../apply/etag-chain.js";
+import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import { type DuplicateKey, findDuplicateKeys, groupByContent } from "../keys/duplicate-keys.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
 import { createKeyReader } from "../keys/key-value.js";
@@ -24,7 +25,6 @@ import {
   type PlanFileHeader,
   planVersion,
 } from "../plan/plan.js";
-import { waitForEarlierRequests } from "../plan/plan-sync.js";
 import { PlanWriter } from "../plan/plan-writer.js";
 import type { Guards, SyncRequest } from "../request.js";
 import { removeOutOfScope } from "../source/scope.js";

@@ -13,10 +13,10 @@ import { BackupMatcher, backupKey } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
+import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import type { ReadonlySyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
 import { type OpenPlan, type PlanFileHeader, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
-import { waitForEarlierRequests } from "./plan-sync.js";
 import { PlanWriter } from "./plan-writer.js";
 
 export interface RestoreRequest {

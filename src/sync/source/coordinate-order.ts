@@ -1,5 +1,5 @@
 /** Detects whether latitude precedes longitude in a source before anything is sent. */
-import { areaOfUse, isSameCrs, isWgs84 } from "../../crs/index.js";
+import { areaOfUse, hasSameDefinition, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { coordinateToleranceDegrees, type Extent } from "../../model/geometry.js";
 import { GeometryExtent, unionExtents } from "../../model/geometry-extent.js";
@@ -52,7 +52,7 @@ async function sourceAreaOfUse(
   if (systems.some((crs) => crs !== null && crs.kind !== "geographic")) return undefined;
   const [first = null] = systems;
   if (first === null || isWgs84(first)) return null;
-  return systems.every((crs) => crs !== null && isSameCrs(crs, first)) ? areaOfUse(first) : null;
+  return systems.every((crs) => crs !== null && hasSameDefinition(crs, first)) ? areaOfUse(first) : null;
 }
 
 /** The extent of the rejects if all have latitudes beyond a pole that swapping would fix; else null. */

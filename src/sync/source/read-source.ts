@@ -94,6 +94,8 @@ export async function readSource(
   const onLayers = (opened: readonly LayerInfo[]) => {
     layers = opened;
   };
+  // Before the features are read: if a file changes in between, the plan counts as outdated.
+  const files = await readSourceFileDigests(inputs, host.registry);
   const report = await spoolFeatures(request, { ...host, onLayers }, spool, rejects);
   rejects.count = report.rejected;
   let spooledFiles: readonly SpooledFile[] = report.outputs.map(({ path, layer }) => ({ path, layer }));
@@ -124,7 +126,7 @@ export async function readSource(
     complete: skippedRanges.length === 0 && rejects.count === 0 && !isLimited,
     isLimited,
     fingerprint: index.hash.digest("hex"),
-    files: await readSourceFileDigests(inputs, host.registry),
+    files,
     extent: index.extent.extent,
     fields: index.fieldStats.stats,
     hasIds: index.uuids > 0,

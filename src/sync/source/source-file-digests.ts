@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { findCompanions } from "../../io/output/temporary-names.js";
@@ -25,14 +26,21 @@ export async function readSourceFileDigests(
   inputs: readonly string[],
   registry: Registry,
 ): Promise<SourceFileDigest[]> {
-  const paths = inputs
-    .filter((input) => input !== "-" && existsSync(input))
-    .flatMap((input) => [input, ...findCompanions(input, registry.findSiblingExtensions(input))]);
+  const paths = inputs.flatMap((input) => {
+    const stat = input !== "-" && existsSync(input) ? statSync(input) : undefined;
+    if (stat?.isDirectory()) return listFolder(input);
+    // A pipe can be read once.
+    return stat?.isFile() ? [input, ...findCompanions(input, registry.findSiblingExtensions(input))] : [];
+  });
   const states: SourceFileDigest[] = [];
   for (const path of new Set(paths.filter((path) => !databaseJournalPattern.test(path))))
     states.push(await digestFile(path));
   return states;
 }
+
+/** The files of a folder that is one dataset. */
+const listFolder = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [join(folder, entry.name)] : []));
 
 async function digestFile(path: string): Promise<SourceFileDigest> {
   const hash = createHash("sha256");

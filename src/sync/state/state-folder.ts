@@ -34,8 +34,10 @@ export function resolveStateRoot(requested: string | undefined, environment: Nod
 export function ensureStateId(root: string): string {
   const existing = readStateId(root);
   if (existing !== null) return existing;
-  const path = join(ensurePrivateFolder(root), "id");
+  const path = join(root, "id");
   try {
+    // An existing folder may be shared: its permissions stay.
+    mkdirSync(root, { recursive: true, mode: 0o700 });
     // Created atomically, since another process may create it at the same time.
     const temporaryPath = join(root, `.id-${randomUUID()}`);
     writeFileSync(temporaryPath, randomUUID(), { mode: 0o600 });
@@ -96,10 +98,14 @@ export function ensurePrivateFile(path: string): string {
   return path;
 }
 
-/** Creates the folder of one map if missing. @throws output-failed */
-export function ensureMapFolder(root: string, service: string, map: string): string {
+/** The folder of one map, which may not exist. */
+export function mapFolder(root: string, service: string, map: string): string {
   const name = createHash("sha256")
     .update(`${normalizeServiceUrl(service)}\n${map.toLowerCase()}`)
     .digest("hex");
-  return ensurePrivateFolder(join(root, name.slice(0, 24)));
+  return join(root, name.slice(0, 24));
 }
+
+/** Creates the folder of one map if missing. @throws output-failed */
+export const ensureMapFolder = (root: string, service: string, map: string): string =>
+  ensurePrivateFolder(mapFolder(root, service, map));

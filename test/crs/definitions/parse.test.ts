@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hasSameCoordinates } from "../../../src/crs/definitions/definition.js";
 import { resolveDefinition } from "../../../src/crs/definitions/parse.js";
-import { areaOfUse, crsContext, findOperation, isSameCrs, isWgs84 } from "../../../src/crs/index.js";
+import { areaOfUse, crsContext, findOperation, hasSameDefinition, isWgs84 } from "../../../src/crs/index.js";
 import { buildTransform } from "../../../src/crs/operations/transform.js";
 import { operationText } from "../operation-text.js";
 import { hasProj, needsProj, srsInfo } from "../proj-tools.js";
@@ -40,8 +40,8 @@ describe("codes", () => {
   it("every name of WGS 84 gives the same system", async () => {
     for (const text of ["EPSG:4326", "CRS84", " WGS 84\n"]) expect(await parse(text)).toBe(wgs84);
     expect(isWgs84(await parse("OGC:CRS84"))).toBe(true);
-    expect(isSameCrs(await parse("OGC:CRS84"), wgs84)).toBe(true);
-    expect(isSameCrs(await parse("EPSG:4258"), wgs84)).toBe(false);
+    expect(hasSameDefinition(await parse("OGC:CRS84"), wgs84)).toBe(true);
+    expect(hasSameDefinition(await parse("EPSG:4258"), wgs84)).toBe(false);
   });
 
   it("kinds of systems are recognized, also compound and geocentric ones", async () => {
@@ -110,7 +110,7 @@ describe("ESRI WKT without an authority", () => {
   it("ESRI WKT with contradicting name and parameters gets no code, and the parameters are used", async () => {
     const moved = await parse(utm33.replace("500000.0", "500100.0"));
     expect(moved.id).toBeNull();
-    expect(isSameCrs(moved, await parse("EPSG:32633"))).toBe(false);
+    expect(hasSameDefinition(moved, await parse("EPSG:32633"))).toBe(false);
     const wrongCode = await parse(
       wgs84Prj.replace("6378137,298.257223563", "6378388,297").replace(/]$/, ',AUTHORITY["EPSG","4326"]]'),
     );

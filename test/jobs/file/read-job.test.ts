@@ -230,6 +230,13 @@ describe("errors in job files", () => {
     ]);
   });
 
+  test.each([
+    "name: &name n\nsteps: &steps\n  - *steps\n",
+    "name: n\nsteps:\n  - &step {name: a, source: a, target: b, in: {x: *step}}\n",
+  ])("an alias to the value that contains it is refused", (text) => {
+    expect(refusal(text)).toContain("an alias refers to a value that contains the alias");
+  });
+
   test("exponential alias expansion is refused", () => {
     const lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (const [i, name] of ["b", "c", "d", "e", "f", "g"].entries()) {

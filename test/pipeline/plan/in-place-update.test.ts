@@ -64,7 +64,7 @@ describe("append to a file that is changed in place", () => {
     const [x, y] = (added!.geometry as unknown as { coordinates: number[] }).coordinates;
     expect(x).toBeCloseTo((6378137 * Math.PI) / 180, 6);
     expect(y).toBeCloseTo(0, 6);
-    expect(report.outputs).toEqual([{ path: output, layer: "Towns", features: 1, crs: "EPSG:3857" }]);
+    expect(report.outputs).toMatchObject([{ path: output, layer: "Towns", features: 1, crs: "EPSG:3857" }]);
   });
 
   test("--append in place keeps the types of existing fields, reports losses, and adds new fields", async () => {

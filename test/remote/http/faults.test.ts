@@ -201,6 +201,7 @@ describe("writing", () => {
     ["404 with failed", json(404, { failed: [{ id: "2", path: "p", message: "m" }] }), { failed: [{ id: "2" }] }],
     ["deleted", json(200, { success: [], deleted: 3 }), { deleted: 3 }],
     ["an entity tag", json(200, { success: [] }, { etag: '"7-gzip"' }), { etag: '"7"', deleted: null }],
+    ["an entity tag of mod_brotli", json(200, { success: [] }, { etag: '"7-br"' }), { etag: '"7"', deleted: null }],
   ])("the client reports results for each feature: %s", async (_name, reply, outcome) => {
     server.answer(reply);
     expect(await create()).toMatchObject({ kind: "answered", ...outcome });

@@ -1,5 +1,6 @@
 /** Map Features Service Interface, sections 2.5, 4.1 and 5: tokens (RFC 6749, RFC 7009, RFC 8414). */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { sendRawParts } from "../raw-request.js";
 import { describeOnEveryStore, point, type ServiceFixture } from "../service-fixture.js";
 
 const grant_type = "client_credentials_with_user";
@@ -172,6 +173,34 @@ describe("tokens", () => {
       const { account, credential } = service().ann;
       await service().store.revokeCredential({ account, credential, now: service().now });
       expect((await readWith(token)).json.code).toBe("invalid-token");
+    });
+
+    test("5 a token that is revoked while the body arrives does not write", async () => {
+      const { app, store, map, ann, now } = service();
+      const { access } = store;
+      const authorized = new Promise<void>((resolve) => {
+        vi.spyOn(store, "access").mockImplementation(async (query) => {
+          const found = await access.call(store, query);
+          resolve();
+          return found;
+        });
+      });
+      const body = JSON.stringify({ features: [point()] });
+      const head = [
+        `POST ${service().path} HTTP/1.1`,
+        "Host: x",
+        "Connection: close",
+        `Authorization: Bearer ${ann.token}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ];
+      const { socket, response } = await sendRawParts(app, `${head.join("\r\n")}\r\n\r\n${body.slice(0, 9)}`);
+      await authorized;
+      vi.restoreAllMocks();
+      await store.revokeCredential({ account: ann.account, credential: ann.credential, now });
+      socket.write(body.slice(9));
+      expect(await response).toMatch(/^HTTP\/1\.1 401 .*invalid-token/s);
+      expect(await store.map(map)).toMatchObject({ features: 0 });
     });
 
     test("5 writing requires a token of the map's owner", async () => {

@@ -36,6 +36,21 @@ describe("a source", () => {
     expect(source.files).toEqual([{ path: capitals, size: readFileSync(capitals).length, sha256: sha256(capitals) }]);
   });
 
+  test("the digests of files are those of the content that was read, even if it changes before the map is read", async () => {
+    const path = side.geojson("replaced.geojson", [{ ref: "a" }]);
+    const before = sha256(path);
+    const key = {
+      property: "ref",
+      // Called when the features have been read.
+      read: () => {
+        side.geojson("replaced.geojson", [{ ref: "b" }]);
+        return "a";
+      },
+    };
+    const { source } = await side.read(path, {}, key);
+    expect(source.files).toMatchObject([{ path, sha256: before }]);
+  });
+
   test("features are equal across formats and property orders", async () => {
     const packed = side.path("capitals.gpkg");
     await convertFile(capitals, packed);

@@ -145,7 +145,7 @@ export class RowGeometryReader {
   }
 
   /**
-   * Parses a coordinate: a number, null, or a failure; `wrongAxis` is the axis that a hemisphere letter must not name.
+   * Parses a coordinate: a number, `blank`, or a failure; `wrongAxis` is the axis that a hemisphere letter must not name.
    */
   private readCoordinate(
     bytes: Buffer,

@@ -1,6 +1,6 @@
 /** Lets other workers process the pieces of a large input, and reads their results from shared storage. */
 import { mkdirSync } from "node:fs";
-import type { Executor, OpenTask } from "../../../pipeline/execute/executor.js";
+import type { Executor, TaskHandle } from "../../../pipeline/execute/executor.js";
 import { LocalExecutor } from "../../../pipeline/execute/local-executor.js";
 import type { Piece, PieceResult, TaskSpec } from "../../../pipeline/execute/task.js";
 import type { Registry } from "../../../plugin/registry.js";
@@ -36,7 +36,7 @@ export class ChunkedExecutor implements Executor {
     this.local = new LocalExecutor(async (ref) => registry.get(ref.id), signal);
   }
 
-  open(spec: TaskSpec): Promise<OpenTask> {
+  open(spec: TaskSpec): Promise<TaskHandle> {
     return this.local.open(spec);
   }
 

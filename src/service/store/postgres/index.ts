@@ -13,6 +13,7 @@ import { write } from "../write.js";
 import type { WriteTransaction } from "../write-transaction.js";
 import { createAccountStore } from "./accounts.js";
 import { Database } from "./database.js";
+import { storeUnavailable } from "./failures.js";
 import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
@@ -76,7 +77,11 @@ export async function openPostgresStore(
         keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request))),
       ),
     ping: async () => {
-      await db.rows("SELECT 1");
+      const [state] = await db.rows<{ isReadOnly: boolean }>(
+        `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+      );
+      // A standby, such as the former primary after a failover, answers reads.
+      if (state!.isReadOnly) throw storeUnavailable(new Error("the database is read-only"));
       if (db.isFull) await db.run("UPDATE geoferry_schema SET version = version");
     },
     purge: (now) => purge(db, now),
