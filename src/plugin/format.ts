@@ -299,6 +299,8 @@ export interface Sink {
    * then. Absent if the output is a file.
    */
   readonly folderPath?: string;
+  /** The existing file that the main file replaces on commit, for formats whose files other programs lock. */
+  readonly replacedPath?: string | null;
   /** Creates the main file, or the companion with this extension (`"dbf"`). */
   create(extension?: string): Promise<SinkFile>;
 }
