@@ -180,9 +180,10 @@ export const errorDefinitions = {
     }
     const bare = `${e.option} is given, but no feature has a geometry`;
     if (e.uncalculated && e.uncalculated.length > 0) {
-      const [subject, verb] = e.uncalculated.length === 1 ? ["the column", "has"] : ["the columns", "have"];
+      const [subject, verb] =
+        e.uncalculated.length === 1 ? ["the coordinate column", "has"] : ["the coordinate columns", "have"];
       const names = e.uncalculated.map(quoteName).join(" and ");
-      return `${e.source}: ${bare}: ${subject} of coordinates ${names} ${verb} formulas without results; open the file in a spreadsheet program and save it, which calculates them`;
+      return `${e.source}: ${bare}: ${subject} ${names} ${verb} formulas without results; open the file in a spreadsheet program and save it to calculate them`;
     }
     const pairs = e.candidates.map(
       ([x, y, order]) => `"${x}" and "${y}" look like coordinates: ${adviseCoordinateOptions(x, y, order)}`,
@@ -193,7 +194,7 @@ export const errorDefinitions = {
     const isUnnamed = e.fields.filter((name) => /^field_\d+$/.test(name)).length * 2 >= e.fields.length;
     const lower =
       isUnnamed && e.fields.length > 1
-        ? ["if the names of the columns are in a lower row, --in skip-lines=1 leaves out the first, and so on"]
+        ? ["if the column names are in a lower row, --in skip-lines=1 (or more) skips the rows above it"]
         : [];
     const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns, ...lower] : [];
     return `${e.source}: ${[bare, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
@@ -395,7 +396,7 @@ export const errorDefinitions = {
   "guard-decrease": defineError<{ read: number; before: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${formatCount(e.read, "feature")} ${e.read === 1 ? "was" : "were"} read, and ${groupDigits(e.before)} in the last run, a greater decrease than maxDecrease ${e.limit} allows; nothing was written; check whether the source is complete, or allow more once`,
+      `stopped: ${formatCount(e.read, "feature")} ${e.read === 1 ? "was" : "were"} read, but ${groupDigits(e.before)} in the last run, a greater decrease than maxDecrease ${e.limit} allows; nothing was written; check whether the source is complete, or increase maxDecrease for one run`,
   ),
   "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",

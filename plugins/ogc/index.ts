@@ -7,14 +7,14 @@ export const gmlOptions = {
     type: "choice",
     choices: ["auto", "text"],
     default: "auto",
-    help: "Types of fields: auto takes them from a schema beside the file, or infers them from all values; text reads them as text",
+    help: "Types of fields: auto takes them from the schema, or infers them from all values; text reads all as text",
   },
   geometry: { type: "text", help: "Name of the property that is the geometry; default: the first" },
   axisOrder: {
     type: "choice",
     choices: ["auto", "xy", "yx"],
     default: "auto",
-    help: "Order of coordinates: auto as the name of the reference system says; xy with longitude or easting first, yx with latitude or northing first",
+    help: "Order of coordinates: auto follows the name of the reference system; xy with longitude or easting first, yx with latitude or northing first",
   },
   fid: { type: "text", help: "Name of a field that also holds the feature ids" },
 } as const;
@@ -25,14 +25,14 @@ const serviceOptions = {
     min: 1,
     max: 100_000,
     default: 1000,
-    help: "Features to ask for at once; the service may send fewer",
+    help: "Features to request at once; the service may send fewer",
   },
   singleRead: {
     type: "boolean",
     default: false,
-    help: "Read the pages once only: twice as fast, but edits during the reading can go unnoticed",
+    help: "Read the pages only once: twice as fast, but edits during the read can go unnoticed",
   },
-  rate: { type: "number", min: 0.01, help: "Requests per second at most; default: no limit" },
+  rate: { type: "number", min: 0.01, help: "Maximum requests per second; default: no limit" },
 } as const;
 
 export const wfsOptions = {
@@ -40,7 +40,7 @@ export const wfsOptions = {
     type: "choice",
     choices: ["auto", "2.0.0", "1.1.0"],
     default: "auto",
-    help: "Version of the protocol; default: that of the address, else the newest that the service has",
+    help: "Version of the protocol; default: the one in the address, else the newest that the service offers",
   },
   types: gmlOptions.types,
   geometry: gmlOptions.geometry,

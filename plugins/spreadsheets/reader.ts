@@ -106,7 +106,7 @@ const extraWords: Readonly<Record<CountedExtra, readonly [one: string, many: str
 const countOf = (extras: SheetExtras, kind: CountedExtra) =>
   `${extras[kind]} ${extraWords[kind][extras[kind] === 1 ? 0 : 1]}`;
 
-const readLikeOthers = (count: number) => `${count === 1 ? "was" : "were"} read like others`;
+const readLikeOthers = (count: number) => `${count === 1 ? "was" : "were"} read like the others`;
 
 const isIn =
   (column: number) =>

@@ -40,7 +40,7 @@ export interface LayerReport {
   readonly fields: readonly FieldSummary[];
   /** One sentence each. */
   readonly warnings: readonly string[];
-  /** Why x and y seem to be exchanged in the whole layer, which is one of the warnings; null if they do not. */
+  /** Why x and y seem to be swapped in the whole layer, which is one of the warnings; null if they do not. */
   readonly suspectedOrder: string | null;
   /** Why a conversion to WGS 84 would fail; null if it would not. */
   readonly error: string | null;

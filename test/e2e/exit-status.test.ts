@@ -30,7 +30,7 @@ describe("exit statuses", () => {
     for (const more of [[], ["--strict"]]) {
       const found = geoferry(["check", swapped, "--source-crs", "EPSG:25832", ...more]);
       expect(found.status).toBe(5);
-      expect(found.stdout).toMatch(/swapped: x and y seem to be exchanged\n(?:.*\n)*.*warning: 2 of 2 features: /);
+      expect(found.stdout).toMatch(/swapped: x and y seem to be swapped\n(?:.*\n)*.*warning: 2 of 2 features: /);
       expect(found.stdout).not.toContain("no problem found");
     }
     const records = geoferry(["check", swapped, "--source-crs", "EPSG:25832", "--json"]).stdout.trim().split("\n");

@@ -185,7 +185,7 @@ test("a page with the path of a source by mistake does not replace it", async ()
   job(["name: a, source: a.csv, target: a.geojson"], "page: a.csv\n");
   const { status, stderr, report } = await run();
   expect({ status, results: results(report) }).toEqual({ status: 6, results: ["done"] });
-  expect(stderr).toContain("a.csv: cannot be written: the file exists and is no such report of an earlier run");
+  expect(stderr).toContain("a.csv: cannot be written: the file exists, but is not a report of an earlier run");
   expect(rowsOf("a.csv")).toHaveLength(1);
 });
 

@@ -30,7 +30,7 @@ describe("x and y of all features seem to be exchanged", () => {
     for (const targetCrs of ["EPSG:25832", "EPSG:25833", undefined]) {
       const run = convertFile(swapped(), output, { ...utm, ...(targetCrs && { targetCrs }), to: "csv", strict: true });
       await expect(run).rejects.toMatchObject({ code: "axis-order-suspected", kind: "input" });
-      await expect(run).rejects.toThrow("x and y seem to be exchanged: --swap-xy exchanges them");
+      await expect(run).rejects.toThrow("x and y seem to be swapped: --swap-xy swaps them");
     }
     expect(existsSync(output)).toBe(false);
   });
@@ -47,7 +47,7 @@ describe("x and y of all features seem to be exchanged", () => {
   test("which check and info state for the layer", async () => {
     const look = async (input: string) =>
       (await inspect({ inputs: [input], ...utm }, createTestHost(), true)).layers[0]!;
-    expect((await look(swapped())).suspectedOrder).toMatch(/^2 of 2 features: .*x and y seem to be exchanged/);
+    expect((await look(swapped())).suspectedOrder).toMatch(/^2 of 2 features: .*x and y seem to be swapped/);
     expect((await look(table([5_400_000, 500_000], [500_000, 5_400_000]))).suspectedOrder).toBeNull();
   });
 });

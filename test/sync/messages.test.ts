@@ -375,7 +375,7 @@ describe("plans", () => {
   test("push refuses projected coordinates that seem to be exchanged with --strict", async () => {
     const source = world.file("exchanged.csv", "ref,easting,northing\np1,5400000,500000\np2,5400100,500010\n");
     const args = ["push", source, "--map", await mapWith([]), "--remote-field", "ref", "--source-crs", "EPSG:25832"];
-    stopped(await run([...args, "--strict"]), 3, /x and y seem to be exchanged: --swap-xy/);
+    stopped(await run([...args, "--strict"]), 3, /x and y seem to be swapped: --swap-xy/);
     expect(proxy.writes).toBe(0);
     expect((await run([...args, "--strict", "--swap-xy"])).status).toBe(0);
   });

@@ -51,7 +51,7 @@ async function queryAttachments(
   ids: readonly number[],
 ): Promise<Attachment[]> {
   const { attachmentGroups } = await client.query(`/${layer.id}/queryAttachments`, { objectIds: ids.join(",") });
-  if (!Array.isArray(attachmentGroups)) throw new RequestRefused({ code: 0, message: "its answer has no groups" });
+  if (!Array.isArray(attachmentGroups)) throw new RequestRefused({ code: 0, message: "its response has no groups" });
   return objectsOf(attachmentGroups).flatMap(({ parentObjectId, attachmentInfos }) => {
     const feature = toObjectId(parentObjectId);
     return feature === null ? [] : toAttachments(feature, attachmentInfos);

@@ -48,7 +48,7 @@ export function serviceErrorOf(
     const isPage = /^\s*</.test(text);
     const message = isPage
       ? "the server sent a web page instead of data"
-      : `the answer is ${describeSyntaxError(error)}`;
+      : `the response is ${describeSyntaxError(error)}`;
     return { json: null, error: { code: 0, message } };
   }
   const stated = isObject(json) && isObject(json.error) ? json.error : null;

@@ -144,9 +144,9 @@ async function planCollection(
   // A service that does not answer in the system that it has is read in longitude and latitude.
   const isAccepted = sample !== null && sample.crs === wanted?.uri;
   if (!isAccepted) sample = await readSample(client, items, null);
-  if (sample === null) return "the service refuses requests of its items";
+  if (sample === null) return "the service rejects requests for its items";
   if (sample.crs !== null && !isAccepted && !/CRS:?84h?$/i.test(sample.crs))
-    return `its features come in ${sample.crs.slice(0, 80)} instead of longitude and latitude`;
+    return `its features are in ${sample.crs.slice(0, 80)} instead of longitude and latitude`;
   const canFilter =
     conformance.some((each) => filterConformance.test(each)) && conformance.some((each) => cqlConformance.test(each));
   return {

@@ -88,7 +88,7 @@ export class ItemPages implements PageSource<readonly Json[]> {
     const isExpected = crsUri === null ? found === null || /CRS:?84h?$/i.test(found) : found === crsUri;
     if (!isExpected)
       throw new PagesIncomplete(
-        `a page is in the system ${(found ?? "that is the default").slice(0, 80)}, which was not requested`,
+        `a page has the reference system ${(found ?? "that is the default").slice(0, 80)}, which was not requested`,
       );
   }
 }
@@ -100,10 +100,10 @@ function flawOf(json: Json, expected: number | null): string | null {
   const stray = json.features.findIndex((each) => !isObject(each));
   if (stray >= 0) return "a page has a feature that is not an object";
   const returned = integerOf(json.numberReturned);
-  if (returned !== null && returned !== count) return `a page announces ${returned} features and has ${count}`;
+  if (returned !== null && returned !== count) return `a page declares ${returned} features but has ${count}`;
   const matched = integerOf(json.numberMatched);
   if (matched !== null && expected !== null && matched !== expected)
-    return `a page says that there are ${matched} features, while ${expected} were counted`;
+    return `a page declares ${matched} features in all, but ${expected} were counted`;
   if (textOf(json.type) !== "FeatureCollection") return "a page is not a FeatureCollection";
   return null;
 }

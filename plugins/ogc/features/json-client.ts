@@ -31,7 +31,7 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
       const exception = isPage ? exceptionMessage(text) : null;
       const reason = isPage
         ? "the server sent a web page instead of JSON"
-        : `the answer is ${describeSyntaxError(error)}`;
+        : `the response is ${describeSyntaxError(error)}`;
       return { error: exception ?? reason, isTransient: !isPage || exception !== null };
     }
     if (isObject(json) && member in json) {
@@ -42,7 +42,7 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
     const code = isObject(json) ? (textOf(json.code) ?? textOf(json.title) ?? "") : "";
     const said = isObject(json) ? [code, textOf(json.description) ?? textOf(json.detail) ?? ""] : [];
     const message = said.filter((each) => each !== "").join(": ");
-    return { error: message || `the answer has no "${member}"`, isTransient: !permanentCode.test(code) };
+    return { error: message || `the response has no "${member}"`, isTransient: !permanentCode.test(code) };
   };
 }
 

@@ -116,7 +116,7 @@ function boxOfFeature({ geometry }: Json, { isNorthFirst }: Collection): Extent 
   }
 }
 
-/** @throws unsupported for coordinates that are only plausible with the axes exchanged */
+/** @throws unsupported for coordinates that are plausible only after swapping the axes */
 async function refuseSwapped(
   client: OgcClient,
   { name, crs, bounds, crsUri }: Collection,
@@ -126,6 +126,6 @@ async function refuseSwapped(
   if (context.swapsXy || !(await areAxesSwapped(crs, bounds, box, context))) return;
   throw createError("unsupported", {
     source: client.source,
-    reason: `the coordinates of "${name}" are in another order than ${crsUri ?? "longitude and latitude"} means, since they are only plausible with the axes exchanged; exchange them with --swap-xy`,
+    reason: `the coordinates of "${name}" are in another order than ${crsUri ?? "longitude and latitude"} means, since they are plausible only after swapping the axes; swap them with --swap-xy`,
   });
 }

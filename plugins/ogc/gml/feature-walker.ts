@@ -140,7 +140,7 @@ export class FeatureWalker {
       this.beginTree("bounds");
       return false;
     }
-    if (local === "truncatedResponse") throw this.corrupt("the service cut its answer off (wfs:truncatedResponse)");
+    if (local === "truncatedResponse") throw this.corrupt("the service truncated its response (wfs:truncatedResponse)");
     // Some schemas have an element of their own around the collection.
     if (depth === 2 && !descriptive.has(local)) return this.enter("collection");
     return this.leaveOut();

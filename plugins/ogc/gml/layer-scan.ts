@@ -218,7 +218,7 @@ export class LayerScan {
   }
 
   private noteJson(property: string): void {
-    const example = "elements in it repeat, so that the whole property became JSON";
+    const example = "its elements repeat, so the whole property became JSON";
     this.context.reportNotice("nested-as-json", property, example);
   }
 

@@ -54,12 +54,12 @@ export function parseServiceUrl(text: string, kind: ServiceKind): URL {
   if (!url) throw refuse(`is not an http or https address of a service (${label}), such as ${example}`);
   if (url.username !== "" || url.password !== "")
     throw refuse(
-      "contains a user or password; set GEOFERRY_OGC_USER and GEOFERRY_OGC_PASSWORD instead, so that it appears in no list of processes",
+      "contains a user or password; set GEOFERRY_OGC_USER and GEOFERRY_OGC_PASSWORD instead, so that it does not appear in the process list",
     );
   for (const name of url.searchParams.keys())
     if (secretParameter.test(name))
       throw refuse(
-        `contains a secret in "${name}"; set GEOFERRY_OGC_PARAMETER to ${name}=… instead, so that it appears in no list of processes`,
+        `contains a secret in "${name}"; set GEOFERRY_OGC_PARAMETER to ${name}=… instead, so that it does not appear in the process list`,
       );
   url.hash = "";
   return url;

@@ -32,7 +32,7 @@ export function extentOf(geometry: Geometry): Extent {
 }
 
 /**
- * Whether the coordinates of a feature are only plausible with the axes exchanged: many services have had the order wrong.
+ * Whether the coordinates of a feature are plausible only after swapping the axes: many services have had the order wrong.
  * @param bounds west, south, east, north in degrees, as the service declares them
  */
 export async function areAxesSwapped(

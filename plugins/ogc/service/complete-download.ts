@@ -71,7 +71,7 @@ export async function downloadCompletely<Content, Store extends PageStore<Conten
       if (flaw === null && !isSingleRead && !isProven) {
         const second = new FeatureLedger();
         const secondFlaw = await readPages(pages, before, attempt, second, context);
-        if (secondFlaw !== null || !ledger.equals(second)) change = "two readings of it got different features";
+        if (secondFlaw !== null || !ledger.equals(second)) change = "two passes returned different features";
       }
     } finally {
       await store.close();
@@ -110,6 +110,6 @@ async function readPages<Content>(
     return error.message;
   }
   if (expected !== null && ledger.features !== expected)
-    return `it counts ${expected} features and sends ${ledger.features}`;
+    return `it reports ${expected} features but sends ${ledger.features}`;
   return ledger.duplicates;
 }

@@ -16,7 +16,7 @@ export function readCredentials(environment: NodeJS.ProcessEnv): Credentials {
   const parameter = setting("PARAMETER");
   const equals = parameter?.indexOf("=") ?? -1;
   if (parameter !== null && equals < 1)
-    throw createError("usage", { reason: "GEOFERRY_OGC_PARAMETER is not a parameter of the form name=value" });
+    throw createError("usage", { reason: "GEOFERRY_OGC_PARAMETER must have the form name=value" });
   const [user, password] = [setting("USER"), setting("PASSWORD")];
   if ((user === null) !== (password === null))
     throw createError("usage", { reason: "set both GEOFERRY_OGC_USER and GEOFERRY_OGC_PASSWORD, or neither" });
@@ -34,7 +34,7 @@ export function requireEncryption(source: string, { protocol, hostname }: URL, c
   const { user, token, parameter } = credentials;
   if ((user ?? token ?? parameter) === null || protocol !== "http:" || isLoopback(hostname)) return;
   throw createError("usage", {
-    reason: `${source}: http would send the password, token or key unencrypted; write https://, or unset GEOFERRY_OGC_USER, GEOFERRY_OGC_TOKEN and GEOFERRY_OGC_PARAMETER to read without`,
+    reason: `${source}: http would send the password, token or key unencrypted; write https://, or unset GEOFERRY_OGC_USER, GEOFERRY_OGC_TOKEN and GEOFERRY_OGC_PARAMETER to read without credentials`,
   });
 }
 

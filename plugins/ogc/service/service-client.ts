@@ -147,12 +147,12 @@ export function checkXml(roots: RegExp): (response: HttpResponse) => ResponseChe
       .replace(/^\xef\xbb\xbf/, "")
       .replace(/^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>]*>)*/, "");
     const root = /^<([\w.-]+:)?([\w.-]+)/.exec(start);
-    if (!root) return { error: "the answer is not an XML document", isTransient: true };
+    if (!root) return { error: "the response is not an XML document", isTransient: true };
     if (!roots.test(root[2]!))
-      return { error: `the answer is a <${root[2]}> document`, isTransient: /^html$/i.test(root[2]!) };
+      return { error: `the response is a <${root[2]}> document`, isTransient: /^html$/i.test(root[2]!) };
     const name = `${root[1] ?? ""}${root[2]}`;
     const end = body.toString("latin1", Math.max(0, body.length - 1024)).replace(/(\s|<!--[^>]*-->)*$/, "");
     const isWhole = end.endsWith(`</${name}>`) || /\/>$/.test(end) || new RegExp(`</${name}\\s+>$`).test(end);
-    return isWhole ? isData : { error: "the answer is cut off", isTransient: true };
+    return isWhole ? isData : { error: "the response is truncated", isTransient: true };
   };
 }

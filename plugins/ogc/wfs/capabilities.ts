@@ -61,7 +61,7 @@ export async function readCapabilities(
   const root = await readXmlTree(memoryFile(body), client.source, context);
   const found = attributeOf(root, "version") ?? "";
   if (!found.startsWith("2.0") && !found.startsWith("1.1"))
-    throw client.refused(`it has WFS ${found || "of an unknown version"}; 1.1.0 and 2.0.0 can be read`);
+    throw client.refused(`it offers WFS ${found || "of an unknown version"}; geoferry reads 1.1.0 and 2.0.0`);
   const operations = childOf(root, "OperationsMetadata");
   return {
     version: found.startsWith("2.0") ? "2.0.0" : "1.1.0",

@@ -97,7 +97,7 @@ export class WfsPages implements PageSource<GmlPage> {
       if (isAll && !isFull && next === null) return;
       if (count === 0) return;
       if (expected !== null && start - count > expected)
-        throw new PagesIncomplete(`it counts ${expected} features and sends ${start} or more`);
+        throw new PagesIncomplete(`it reports ${expected} features but sends ${start} or more`);
     }
   }
 
@@ -133,8 +133,8 @@ export class WfsPages implements PageSource<GmlPage> {
 function flawOf({ attributes, features }: GmlPage, remaining: number | null): string | null {
   const announced = attributes.get("numberReturned") ?? "";
   if (/^\d+$/.test(announced) && Number(announced) !== features.length)
-    return `a page announces ${announced} features and has ${features.length}`;
+    return `a page declares ${announced} features but has ${features.length}`;
   if (features.length === 0 && remaining !== null && remaining > 0)
-    return `a page has no features, although ${remaining} more are counted`;
+    return `a page has no features, although ${remaining} are still missing`;
   return null;
 }

@@ -34,7 +34,7 @@ export async function describeFeatureType(
     ({ body } = await client.request(url, xmlMedia, checkXml(/^schema$/)));
   } catch (error) {
     if (!(error instanceof RequestRefused)) throw error;
-    const example = `the service does not describe "${name}", so that its fields are inferred: ${error.message}`;
+    const example = `the service does not describe "${name}", so its fields are inferred from the values: ${error.message}`;
     context.reportNotice("schema-unreadable", undefined, example);
     return unknown;
   }

@@ -191,6 +191,6 @@ function fieldsOf(properties: readonly DeclaredProperty[], types: "auto" | "text
 export function refuseOtherSystem(source: string, layer: WfsLayer, found: string): never {
   throw createError("unsupported", {
     source,
-    reason: `the layer "${layer.name}" declares ${layer.crs?.id ?? layer.srsName ?? "no reference system"}, but its features come in ${found.slice(0, 80)}; name that with --source-crs`,
+    reason: `the layer "${layer.name}" declares ${layer.crs?.id ?? layer.srsName ?? "no reference system"}, but its features are in ${found.slice(0, 80)}; name that with --source-crs`,
   });
 }

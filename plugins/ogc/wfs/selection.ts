@@ -74,7 +74,7 @@ export async function negotiate(
   return query;
 }
 
-/** @throws unsupported for coordinates that are only plausible with the axes exchanged */
+/** @throws unsupported for coordinates that are plausible only after swapping the axes */
 async function refuseSwapped(
   client: OgcClient,
   layer: WfsLayer,
@@ -86,7 +86,7 @@ async function refuseSwapped(
   if (!(await areAxesSwapped(system.crs, layer.bounds, extentOf(geometry), context))) return;
   throw createError("unsupported", {
     source: client.source,
-    reason: `the coordinates of "${layer.name}" are in another order than "${system.srsName}" means, since they are only plausible with the axes exchanged; set it with --in axisOrder=${system.isNorthFirst ? "xy" : "yx"}`,
+    reason: `the coordinates of "${layer.name}" are in another order than "${system.srsName}" means, since they are plausible only after swapping the axes; set the order with --in axisOrder=${system.isNorthFirst ? "xy" : "yx"}`,
   });
 }
 

@@ -35,7 +35,8 @@ export interface SpooledSheet {
 export const errorCell = "cell-error";
 /** The code of formulas whose value the file does not have. */
 export const uncalculatedCell = "formula-uncalculated";
-export const uncalculatedExample = "a formula without a stored result; open and save it in a spreadsheet program";
+export const uncalculatedExample =
+  "a formula without a stored result; open the file in a spreadsheet program and save it";
 
 export interface SpoolSettings {
   readonly readsHidden: boolean;

@@ -41,7 +41,7 @@ function describeProblems(layer: LayerReport): string {
       ? layer.error === null
         ? layer.suspectedOrder === null
           ? "no problem found"
-          : "x and y seem to be exchanged"
+          : "x and y seem to be swapped"
         : layer.errorCode === "crs-no-operation"
           ? "convert refuses it, except for output formats that support any reference system"
           : "convert refuses it"

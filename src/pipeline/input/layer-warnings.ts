@@ -42,12 +42,12 @@ export async function findWarnings(
   return found;
 }
 
-/** Why x and y seem to be exchanged in longitudes and latitudes; null if they do not. */
+/** Why x and y seem to be swapped in longitudes and latitudes; null if they do not. */
 export async function explainSwap(crs: Crs | null, extent: Extent): Promise<string | null> {
   if (crs !== null && crs.kind !== "geographic") return null;
   const swap = suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) });
   if (swap === "sure")
-    return "x and y may be swapped: latitudes exceed 90 degrees, and all coordinates are in range after an exchange (--swap-xy); if only single positions are wrong, correct them";
+    return "x and y may be swapped: latitudes exceed 90 degrees, and all coordinates are in range after swapping (--swap-xy); if only single positions are wrong, correct them";
   return swap === "suspected"
     ? "x and y may be swapped: only the swapped extent lies in the area of use (--swap-xy)"
     : null;

@@ -88,7 +88,7 @@ export function refuseForeignCompanion(
     const owner = findOwner(neighbors, extension, exists ? claim : "shared");
     // A table ignores, and keeps, the companion that belongs to a Shapefile; `refuseForeignPrj` checks whether it needs it.
     if (owner === null || (claim === "shared" && claimOf(owner.format, extension) === "own")) continue;
-    const use = `which is in the way of a file of that name for ${path}`;
+    const use = `and ${path} would use or replace it`;
     return createError("usage", { reason: `${companion}: belongs to ${basename(owner.path)}, ${use}; ${advice}` });
   }
   return null;

@@ -21,7 +21,7 @@ export async function checkGuards(conversion: ConversionContext): Promise<void> 
 }
 
 /**
- * Refuses inputs of which every feature is in the area of use of its reference system only after an exchange of x and y.
+ * Refuses inputs of which every feature is in the area of use of its reference system only after swapping x and y.
  * @throws axis-order-suspected
  */
 function refuseSuspectedOrder({ inputLayers, reportBuilder: { geometryCounts, notices } }: ConversionContext): void {

@@ -33,7 +33,7 @@ const samplePositions = [0, 0.5, 1];
 
 /**
  * Counts features far outside the area of use of their system in the notice `outside-crs-area`: such coordinates are
- * distorted or, more likely, in another system. If all of them are in the area after an exchange of x and y, the notice is
+ * distorted or, more likely, in another system. If all of them are in the area after swapping x and y, the notice is
  * `axis-order-suspected`. With `target`, counts features outside the area of the output system in the
  * notice `outside-target-area`: the accuracy of the operation is unknown there. Checks source coordinates, since target
  * coordinates far from the area may be meaningless.
@@ -60,9 +60,9 @@ export async function build(settings: StageSettings, context: StageContext): Pro
   const of = target ?? crs;
   const where = `${of.id ?? of.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
   const code = target === undefined ? "outside-crs-area" : "outside-target-area";
-  const exchange = swapped ? "omit --swap-xy" : "--swap-xy exchanges them";
-  const swapAdvice = `x and y seem to be exchanged: ${exchange}, and the place is in the area`;
-  /** Whether all of these positions lie in the area after an exchange of x and y. */
+  const exchange = swapped ? "omit --swap-xy" : "--swap-xy swaps them";
+  const swapAdvice = `x and y seem to be swapped: ${exchange}; all of them then lie in the area`;
+  /** Whether all of these positions lie in the area after swapping x and y. */
   const fitExchanged = (positions: readonly number[]): boolean => {
     const xy = Float64Array.from(positions, (_, k) => positions[k ^ 1]!);
     locate(xy);

@@ -139,7 +139,7 @@ test("hidden columns with values are read and reported", async () => {
   const book = await readWorkbook(await build("hidden-columns", table(cells)));
   expect(rowsOf(book)).toEqual([{ a: "1", b: "2", c: "3" }]);
   expect(book.omitted).toMatchObject([
-    { code: "columns-hidden", count: 2, example: 'the hidden columns "b", "c" were read like others' },
+    { code: "columns-hidden", count: 2, example: 'the hidden columns "b", "c" were read like the others' },
   ]);
 });
 

@@ -122,7 +122,7 @@ book.save(sys.argv[1])`;
     await expect(convertFile(path, output, { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
-        /the columns of coordinates "Ost" and "Nord" have formulas without results; open the file in a spreadsheet program and save it/,
+        /the coordinate columns "Ost" and "Nord" have formulas without results; open the file in a spreadsheet program and save it/,
       ),
     });
   });
@@ -321,13 +321,13 @@ describe("sheets", () => {
     const book = await readWorkbook(await build("hidden-columns", { sheets }));
     expect(rowsOf(book)).toEqual([{ a: 1, b: 2, c: 3 }]);
     expect(book.omitted).toEqual([
-      { kind: "note", code: "rows-hidden", layer: "a", count: 1, example: "1 hidden row was read like others" },
+      { kind: "note", code: "rows-hidden", layer: "a", count: 1, example: "1 hidden row was read like the others" },
       {
         kind: "note",
         code: "columns-hidden",
         layer: "a",
         count: 1,
-        example: 'the hidden column "b" was read like others',
+        example: 'the hidden column "b" was read like the others',
       },
     ]);
   });

@@ -122,7 +122,7 @@ export class MixedTypes {
     if (!most || rest.length === 0 || total < minValues || 2 * most.count < total) return null;
     const others = rest.map(({ count, family }) => `${count} are ${familyWords[family]}`).join(", ");
     const place = `, which first differ with ${JSON.stringify(change.text)} in line ${linesBefore + change.line}`;
-    const example = `${most.count} of ${total} values are ${familyWords[most.family]} and ${others}${place}, so the column is text; write them alike in the file`;
+    const example = `${most.count} of ${total} values are ${familyWords[most.family]} and ${others}${place}, so the column is text; write them all the same way in the file`;
     return ["column-as-text", name, example, total - most.count];
   }
 }

@@ -153,7 +153,7 @@ function orientAxes(
     notices.push(["coordinate-order", undefined, example]);
     return { x: y, y: x };
   }
-  const example = `${a} was taken for the easting and ${b} for the northing; exchanged they would lie in the area of use of ${system}, too: ${formatCoordinateOptions(names[y]!, names[x]!)}`;
+  const example = `${a} was taken for the easting and ${b} for the northing; swapped, they would lie in the area of use of ${system}, too: ${formatCoordinateOptions(names[y]!, names[x]!)}`;
   notices.push(["coordinate-order", undefined, example]);
   return { x, y };
 }

@@ -138,7 +138,7 @@ function searchHeader(head: Head, delimiter: number, isOther: boolean, hasTypedC
   if (at > 0) {
     const rest = at > 1 ? ` and ${at - 1} more above it` : " above it";
     say(
-      `${describePlace(head, rows[at]!.from)}, ${firstCells(rows[at]!)}, was taken for the names of the columns; ${firstCells(rows[0]!)}${rest} was left out; --in skip-lines=0 begins with the first row`,
+      `${describePlace(head, rows[at]!.from)}, ${firstCells(rows[at]!)}, was taken for the names of the columns; ${firstCells(rows[0]!)}${rest} was left out; --in skip-lines=0 reads from the first row`,
     );
   }
   const hasUnits = areUnits(rows, at + 1);

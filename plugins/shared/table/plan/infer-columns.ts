@@ -81,5 +81,5 @@ export function footerNotices({ geometry }: TableScan, columns: readonly ColumnP
   const isTested = rows === 1 && kept && type === "text" && text.length < maxFooterText;
   const leave = isTested ? `, or leave it out with --where ${quoteForShell(condition)}` : "";
   const remedy = `if ${rows === 1 ? "it is no feature" : "they are no features"}, delete ${rows === 1 ? "it" : "them"} in the file${leave}`;
-  return [["footer-row", undefined, `${subject}, and all others have them; ${remedy}`, rows]];
+  return [["footer-row", undefined, `${subject}, although all other rows have them; ${remedy}`, rows]];
 }

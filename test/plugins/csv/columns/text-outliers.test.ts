@@ -156,7 +156,7 @@ describe("a column of several types", () => {
     expect(alone).toEqual([
       "column-as-text",
       "v",
-      '12 of 19 values are numbers and 7 are dates, which first differ with "2020-01-02" in line 8, so the column is text; write them alike in the file',
+      '12 of 19 values are numbers and 7 are dates, which first differ with "2020-01-02" in line 8, so the column is text; write them all the same way in the file',
       7,
     ]);
   });
