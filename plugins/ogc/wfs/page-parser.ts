@@ -19,7 +19,7 @@ export interface GmlPage {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** The content of a feature without its id, which some services make anew for each answer. */
+/** The content of a feature without its id, which some services change in each response. */
 export function contentOf({ children }: GmlElement): string {
   return JSON.stringify(children, (name, value: unknown) =>
     name === "attributes" && Array.isArray(value)
