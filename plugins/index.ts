@@ -9,6 +9,7 @@ import geopackage from "./geopackage/index.js";
 import geoparquet from "./geoparquet/index.js";
 import gpx from "./gpx/index.js";
 import kml from "./kml/index.js";
+import ogc from "./ogc/index.js";
 import postgis from "./postgis/index.js";
 import shapefile from "./shapefile/index.js";
 import spreadsheets from "./spreadsheets/index.js";
@@ -24,6 +25,7 @@ export const builtins: readonly { readonly module: string; readonly formats: rea
   { module: "#plugins/gpx", formats: [gpx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/arcgis", formats: arcgis },
+  { module: "#plugins/ogc", formats: ogc },
   { module: "#plugins/postgis", formats: [postgis] },
   { module: "#plugins/gdal", formats: gdal },
 ];

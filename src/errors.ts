@@ -170,11 +170,20 @@ export const errorDefinitions = {
       fields: readonly string[];
       /** Why the first feature with coordinates has no geometry; null if none has coordinates. */
       reason: string | null;
+      /** Columns of coordinates that have formulas without results. */
+      uncalculated?: readonly string[];
     }
   >("input", (e) => {
     if (e.reason !== null) {
       const remedy = e.option === "--swap-xy" ? "omit --swap-xy" : `is ${e.option} right? Another system may fit`;
       return `${e.source}: ${e.option} is given, but no feature has a valid geometry: ${e.reason}; ${remedy}`;
+    }
+    const bare = `${e.option} is given, but no feature has a geometry`;
+    if (e.uncalculated && e.uncalculated.length > 0) {
+      const [subject, verb] =
+        e.uncalculated.length === 1 ? ["the coordinate column", "has"] : ["the coordinate columns", "have"];
+      const names = e.uncalculated.map(quoteName).join(" and ");
+      return `${e.source}: ${bare}: ${subject} ${names} ${verb} formulas without results; open the file in a spreadsheet program and save it to calculate them`;
     }
     const pairs = e.candidates.map(
       ([x, y, order]) => `"${x}" and "${y}" look like coordinates: ${adviseCoordinateOptions(x, y, order)}`,
@@ -182,9 +191,13 @@ export const errorDefinitions = {
     const listed = e.fields.slice(0, maxListedNames).map(quoteName).join(", ");
     const more = e.fields.length > maxListedNames ? ` and ${e.fields.length - maxListedNames} more` : "";
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
-    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
-    const reason = `${e.option} is given, but no feature has a geometry`;
-    return `${e.source}: ${[reason, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
+    const isUnnamed = e.fields.filter((name) => /^field_\d+$/.test(name)).length * 2 >= e.fields.length;
+    const lower =
+      isUnnamed && e.fields.length > 1
+        ? ["if the column names are in a lower row, --in skip-lines=1 (or more) skips the rows above it"]
+        : [];
+    const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns, ...lower] : [];
+    return `${e.source}: ${[bare, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
   }),
 
   "features-rejected": defineError<{ layer: string; rejected: number; reason: string }>(
@@ -383,7 +396,7 @@ export const errorDefinitions = {
   "guard-decrease": defineError<{ read: number; before: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${formatCount(e.read, "feature")} ${e.read === 1 ? "was" : "were"} read, and ${groupDigits(e.before)} in the last run, a greater decrease than maxDecrease ${e.limit} allows; nothing was written; check whether the source is complete, or allow more once`,
+      `stopped: ${formatCount(e.read, "feature")} ${e.read === 1 ? "was" : "were"} read, but ${groupDigits(e.before)} in the last run, a greater decrease than maxDecrease ${e.limit} allows; nothing was written; check whether the source is complete, or increase maxDecrease for one run`,
   ),
   "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",

@@ -9,7 +9,7 @@ export function formatReaderOption(option: string, value: string): string {
 export const adviseCoordinateOptions = (x: string, y: string, order?: "order-unknown"): string =>
   order === undefined
     ? `${formatCoordinateOptions(x, y)} reads points from them`
-    : `${formatCoordinateOptions(x, y)} reads points from them if "${x}" is the longitude or easting; if "${y}" is, exchange the two`;
+    : `${formatCoordinateOptions(x, y)} reads points from them if "${x}" is the longitude or easting; if "${y}" is, swap the two`;
 
 /** The options `x` and `y` of a reader. */
 export const formatCoordinateOptions = (x: string, y: string): string =>

@@ -7,11 +7,11 @@ import {
   type SourceFile,
 } from "../../src/plugin/index.js";
 import { refuseCutAnswer } from "../shared/cut-answer.js";
+import { describeSyntaxError, parseFeatures } from "../shared/json/parse-features.js";
+import { type FeatureRange, StructureError, StructureScanner } from "../shared/json/structure-scanner.js";
+import { isObject, type Json, textOf } from "../shared/json/values.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import type { fileOptions } from "./index.js";
-import { describeSyntaxError, parseFeatures } from "./json/parse-features.js";
-import { type FeatureRange, StructureError, StructureScanner } from "./json/structure-scanner.js";
-import { isObject, type Json, textOf } from "./json/values.js";
 import { FeatureBatches } from "./read/feature-batches.js";
 import { type EsriLayerPlan, featureSetReference, planLayer } from "./read/layer-plan.js";
 

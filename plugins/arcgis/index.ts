@@ -39,13 +39,13 @@ export const serviceOptions = {
     type: "integer",
     min: 1,
     max: 100_000,
-    help: "Features to ask for at once; default and maximum: what the service allows",
+    help: "Features to request at once; default and maximum: what the service allows",
   },
   resume: {
     type: "text",
     help: "Folder to keep an interrupted download in, so that the same command continues it if nothing was edited since",
   },
-  rate: { type: "number", min: 0.01, help: "Requests per second at most; default: no limit" },
+  rate: { type: "number", min: 0.01, help: "Maximum requests per second; default: no limit" },
 } as const;
 
 /** Layers of ArcGIS feature services and map services. */

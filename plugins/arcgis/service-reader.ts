@@ -1,14 +1,14 @@
-import { open as openFile } from "node:fs/promises";
 import type { Dataset, Layer, Split, SplitFilter } from "../../src/model/index.js";
 import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.js";
+import { readRange } from "../shared/document-spool.js";
+import { FeatureSpool } from "../shared/json/feature-spool.js";
+import type { FeatureRange } from "../shared/json/structure-scanner.js";
+import { integerOf } from "../shared/json/values.js";
 import type { serviceOptions } from "./index.js";
-import type { FeatureRange } from "./json/structure-scanner.js";
-import { integerOf } from "./json/values.js";
 import { FeatureBatches } from "./read/feature-batches.js";
 import { parseAddress, redactAddress } from "./service/address.js";
 import { countAttachments, downloadAttachments } from "./service/attachments.js";
 import { type DownloadedLayer, type DownloadPlace, downloadLayer } from "./service/download-layer.js";
-import { FeatureSpool } from "./service/feature-spool.js";
 import { type LayerList, readLayerList, type ServiceLayer } from "./service/layer-list.js";
 import { boxSelection, everything, type Selection, selectionOf } from "./service/query-filter.js";
 import { ResumableDownload } from "./service/resumable-download.js";
@@ -72,11 +72,11 @@ class RemoteLayer {
       ...(metadata && { metadata }),
       hasLocalSplits: true,
       splits,
-      prefetch: (split: Split) => readRange(split as SpoolSplit),
+      prefetch: (split: Split) => rangeBytes(split as SpoolSplit),
       async *batches(split?: Split, fetched?: unknown) {
         let firstRecord = 1;
         for await (const range of split ? [split as SpoolSplit] : splits()) {
-          const bytes = (fetched as Buffer | undefined) ?? (await readRange(range));
+          const bytes = (fetched as Buffer | undefined) ?? (await rangeBytes(range));
           yield* batches.read(bytes, range.start, firstRecord);
           firstRecord += range.records;
         }
@@ -172,18 +172,4 @@ class RemoteLayer {
   }
 }
 
-async function readRange({ path, start, end }: SpoolSplit): Promise<Buffer> {
-  const file = await openFile(path, "r");
-  try {
-    const bytes = Buffer.allocUnsafeSlow(end - start);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
-}
+const rangeBytes = (split: SpoolSplit): Promise<Buffer> => readRange(split.path, split);

@@ -107,11 +107,19 @@ async function resolveCrs({ name, wkt }: LayerInfo, context: ReadContext): Promi
   }
 }
 
-function reportReply(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext): void {
-  const { tally, rounded } = reply;
+function reportReply(
+  reply: GdalReply & { readonly kind: "rows" },
+  { fields }: Pick<LayerInfo, "fields">,
+  context: ReadContext,
+): void {
+  const { tally, rounded, dates } = reply;
   reportWkbRepairs(tally, context);
   if (rounded > 0) {
     context.reportLoss("int64-rounded", undefined, "GDAL rounded integers beyond 2^53 to a double", rounded);
+  }
+  for (const [f, count] of dates.entries()) {
+    const example = `a day that the calendar does not have is no ${fields[f]!.type}, and became null`;
+    if (count > 0) context.reportLoss("value-unreadable", fields[f]!.name, example, count);
   }
 }
 
@@ -192,7 +200,7 @@ async function createLayer(
           ahead = connection.ask({ kind: "rows" });
           ahead.catch(() => undefined);
         }
-        reportReply(reply, context);
+        reportReply(reply, facts, context);
         yield* toBatches(reply, context);
       }
     } catch (error) {

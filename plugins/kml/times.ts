@@ -1,4 +1,4 @@
-import { daysInMonth, temporalType } from "../../src/model/index.js";
+import { temporalType } from "../../src/model/index.js";
 
 const yearOrMonth = /^\d{4}(-(0[1-9]|1[0-2]))?$/;
 
@@ -7,17 +7,11 @@ export function isKmlTime(text: string): boolean {
   if (text.startsWith("0000")) return false;
   if (yearOrMonth.test(text)) return true;
   const type = temporalType(text);
-  return (type === "date" || type === "datetime") && isCalendarDay(text) && !outOfRangeZone.test(text.slice(10));
+  return (type === "date" || type === "datetime") && !outOfRangeZone.test(text.slice(10));
 }
 
 /** The offset of a zone is at most 14 hours (XML Schema, part 2, 3.2.7.3). */
 const outOfRangeZone = /[+-](1[5-9]|2\d|14:(?!00))[:\d]*$/;
-
-/** Whether the month has the day. */
-function isCalendarDay(text: string): boolean {
-  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
-  return day! <= daysInMonth(year!, month!);
-}
 
 /** A TimeSpan in the form of @tmcw/togeojson; an open end has no member. */
 export interface Timespan {

@@ -154,10 +154,13 @@ class SplitReader {
         throw createError("input-truncated", { source: facts.dbfName, place, reason, canSkip: true });
       context.skipRange({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
     } else if (split.lost === "shp") {
-      const reason = facts.shpTruncated
-        ? "according to its header, more records follow"
-        : "no records were found from here on";
-      const place = { record: this.record(0), byte: facts.shp!.size };
+      const isIndexed = split.from > 0;
+      const reason = isIndexed
+        ? `the .shx has record ${split.first + 1} here and perhaps others after it, but the .shp ends at byte ${facts.shp!.size}`
+        : facts.shpTruncated
+          ? "according to its header, more records follow"
+          : "no records were found from here on";
+      const place = isIndexed ? { byte: split.from } : { record: this.record(0), byte: facts.shp!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.shpName, place, reason, canSkip: true });
       context.skipRange({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });

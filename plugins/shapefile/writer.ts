@@ -148,6 +148,8 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
   }
 }
 
+/** Fields of a Shapefile that ArcGIS reads (Esri, "Shapefile file limits"). */
+const maxEsriFields = 255;
 /** Widest integer column that GDAL reads as 64-bit integers. */
 const maxGdalInt64Width = 18;
 
@@ -182,6 +184,11 @@ export async function createAssembler(
       name,
       "a .dbf needs a field, so this one was added; it holds record numbers from 0",
     );
+  }
+  const { length: fieldCount } = planned.table.columns;
+  if (fieldCount > maxEsriFields) {
+    const example = `the .dbf has ${fieldCount} fields, and ArcGIS and others read at most ${maxEsriFields}; leave some out with --select, or write a GeoPackage`;
+    context.reportNotice("many-fields", undefined, example);
   }
   for (const { name, fieldType, width } of planned.table.columns) {
     if (fieldType !== "int64" || width <= maxGdalInt64Width) continue;

@@ -5,6 +5,9 @@ import type { Crs, Dataset, Layer, OmittedContent } from "../../src/model/layer.
 import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
 import { ScratchSource } from "../shared/scratch-source.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
+import { summarizeNames } from "../shared/table/columns/ambiguity-notices.js";
+import { findPairsByName } from "../shared/table/geometry/coordinate-columns.js";
+import { geometryColumnIndexes } from "../shared/table/geometry/geometry-columns.js";
 import { makePlan } from "../shared/table/plan/make-plan.js";
 import type { TablePlan } from "../shared/table/plan/plan.js";
 import { scanPart } from "../shared/table/plan/scan-file.js";
@@ -12,7 +15,7 @@ import { createTableLayer } from "../shared/table/table-layer.js";
 import { spoolOds } from "./ods/spool-sheets.js";
 import type { ReadOptions } from "./options.js";
 import { RowSpool } from "./read/row-spool.js";
-import type { SheetExtras, SpooledSheet, SpoolSettings } from "./read/sheet.js";
+import { type SheetExtras, type SpooledSheet, type SpoolSettings, uncalculatedCell } from "./read/sheet.js";
 import { spoolXlsx } from "./xlsx/spool-sheets.js";
 
 type SpoolSheets = (source: Source, settings: SpoolSettings, context: ReadContext) => Promise<SpooledSheet[]>;
@@ -24,7 +27,11 @@ interface SheetPlan {
   readonly path: string;
   readonly bytes: number;
   readonly plan: TablePlan;
+  /** Columns of coordinates with formulas without results. */
+  readonly uncalculated: readonly string[];
 }
+
+type SpooledPart = Pick<SheetPlan, "name" | "path" | "bytes">;
 
 const compoundSignature = 0xe011cfd0;
 
@@ -38,17 +45,17 @@ async function refuseCompoundFile(source: Source): Promise<void> {
 }
 
 /** Names the file of records like the sheet, for messages. */
-const spoolSource = (source: Source, { name, path, bytes }: Omit<SheetPlan, "plan">) =>
+const spoolSource = (source: Source, { name, path, bytes }: SpooledPart) =>
   new ScratchSource(`${source.name}, sheet ${name}`, path, bytes);
 
 /** A part of the scan of one sheet. */
 interface SheetPart {
-  readonly sheet: Omit<SheetPlan, "plan">;
+  readonly sheet: SpooledPart;
   readonly part: unknown;
 }
 
 /** The context of the survey of one sheet, whose parts other threads scan. */
-function createSheetContext(context: ReadContext, sheet: Omit<SheetPlan, "plan">): ReadContext {
+function createSheetContext(context: ReadContext, sheet: SpooledPart): ReadContext {
   const { scanParts } = context;
   const own: ReadContext = Object.create(context);
   if (!scanParts) return own;
@@ -77,7 +84,18 @@ function reportLostCells({ rows }: SpooledSheet, plan: TablePlan, context: ReadC
   }
 }
 
-const extraWords: Readonly<Record<keyof SheetExtras, readonly [one: string, many: string]>> = {
+/** Columns of coordinates, by the plan or else by their names, that have formulas without results. */
+function findUncalculatedCoordinates({ rows }: SpooledSheet, { columns, geometry }: TablePlan): string[] {
+  const names = columns.map(({ name }) => name);
+  const coordinates =
+    geometry.kind === "none" ? findPairsByName(names).flatMap(({ x, y }) => [x, y]) : geometryColumnIndexes(geometry);
+  const found = new Set(coordinates.filter((column) => rows.lost.has(`${uncalculatedCell} ${column}`)));
+  return [...found].map((column) => names[column]!);
+}
+
+type CountedExtra = Exclude<keyof SheetExtras, "hiddenColumns">;
+
+const extraWords: Readonly<Record<CountedExtra, readonly [one: string, many: string]>> = {
   merged: ["merged range", "merged ranges"],
   hiddenRows: ["hidden row", "hidden rows"],
   links: ["hyperlink", "hyperlinks"],
@@ -85,11 +103,18 @@ const extraWords: Readonly<Record<keyof SheetExtras, readonly [one: string, many
   drawings: ["drawing", "drawings"],
 };
 
-const countOf = (extras: SheetExtras, kind: keyof SheetExtras) =>
+const countOf = (extras: SheetExtras, kind: CountedExtra) =>
   `${extras[kind]} ${extraWords[kind][extras[kind] === 1 ? 0 : 1]}`;
 
+const readLikeOthers = (count: number) => `${count === 1 ? "was" : "were"} read like the others`;
+
+const isIn =
+  (column: number) =>
+  ({ from, to }: SheetExtras["hiddenColumns"][number]) =>
+    column >= from && column < to;
+
 /** What a sheet has besides its cells. */
-function describeExtras({ name, rows, extras, isHidden }: SpooledSheet): OmittedContent[] {
+function describeExtras({ name, rows, extras, isHidden }: SpooledSheet, plan: TablePlan): OmittedContent[] {
   const found: OmittedContent[] = [];
   const note = (code: string, count: number, example: string) =>
     found.push({ kind: "note", code, layer: name, count, example });
@@ -99,7 +124,13 @@ function describeExtras({ name, rows, extras, isHidden }: SpooledSheet): Omitted
   if (extras.merged > 0)
     note("cells-merged", extras.merged, `${countOf(extras, "merged")}: only the first cell of each has the value`);
   if (extras.hiddenRows > 0)
-    note("rows-hidden", extras.hiddenRows, `${countOf(extras, "hiddenRows")} were read like others`);
+    note("rows-hidden", extras.hiddenRows, `${countOf(extras, "hiddenRows")} ${readLikeOthers(extras.hiddenRows)}`);
+  const columns = plan.columns.filter((_, c) => rows.used[c] && extras.hiddenColumns.some(isIn(c)));
+  if (columns.length > 0) {
+    const names = summarizeNames(columns.map((column) => column.name));
+    const hidden = columns.length === 1 ? "the hidden column" : "the hidden columns";
+    note("columns-hidden", columns.length, `${hidden} ${names} ${readLikeOthers(columns.length)}`);
+  }
   const others = (["links", "comments", "drawings"] as const).filter((kind) => extras[kind] > 0);
   if (others.length > 0) {
     const count = others.reduce((sum, kind) => sum + extras[kind], 0);
@@ -155,8 +186,8 @@ async function inspect(
       length,
     );
     reportLostCells(sheet, plan, context);
-    omitted.push(...describeExtras(sheet));
-    sheets.push({ ...spool, plan });
+    omitted.push(...describeExtras(sheet, plan));
+    sheets.push({ ...spool, plan, uncalculated: findUncalculatedCoordinates(sheet, plan) });
   }
   if (sheets.length === 0) throw createError("input-empty", { source: source.name });
   return { sheets, omitted };
@@ -181,7 +212,9 @@ function createReader(spoolSheets: SpoolSheets) {
         const file = await records.open();
         files.push(file);
         const table = { source: records, file, plan: sheet.plan, length };
-        layers.push({ ...createTableLayer(sheet.name, table, context), hasLocalSplits: true });
+        const { uncalculated: uncalculatedCoordinates } = sheet;
+        const layer = createTableLayer(sheet.name, table, context);
+        layers.push({ ...layer, hasLocalSplits: true, uncalculatedCoordinates });
       }
       return {
         layers,

@@ -2,6 +2,7 @@ import type { Extent } from "../model/geometry.js";
 import type { Crs } from "../model/layer.js";
 import type { CrsContext } from "../plugin/format.js";
 import { type Area, areaWidth, isNearArea } from "./area.js";
+import { isNorthFirst } from "./axis-order.js";
 import type { CrsDescription } from "./definitions/describe-crs.js";
 import { parseCrs, resolveDefinition, wgs84 } from "./definitions/parse.js";
 import { wgs84Wkt } from "./definitions/wgs84-wkt.js";
@@ -22,6 +23,7 @@ export const crsContext: CrsContext = {
   wgs84,
   parse: parseCrs,
   computeShareInArea: shareInArea,
+  isNorthFirst,
   async toWkt(crs, flavour) {
     if (isWgs84(crs)) return wgs84Wkt[flavour];
     const [definition, { getRegistry }, writer] = await Promise.all([

@@ -5,6 +5,8 @@ import { defineError, type ErrorDefinition } from "./define-error.js";
 type MapDetails = { readonly service: string; readonly map: string };
 type Reasons = readonly { readonly reason: string }[];
 
+export type GuardDetails = MapDetails & { readonly tripped: Reasons };
+
 /** Puts a single reason on the same line, and several on separate lines. */
 const joinReasons = (sentences: readonly string[]): string =>
   sentences.length === 1 ? ` ${sentences[0]!}` : sentences.map((sentence) => `\n  - ${sentence}`).join("");
@@ -24,10 +26,13 @@ export const syncPlanErrors = {
     (e) =>
       `${e.plan}: the plan is out of date; nothing was sent; create a new plan with geoferry plan:${joinReasons(e.changes)}`,
   ),
-  "guard-sync": defineError<MapDetails & { tripped: Reasons }>(
-    "guard",
-    (e) => `map ${e.map} of ${e.service}: nothing was sent:${joinReasons(e.tripped.map(({ reason }) => reason))}`,
-  ),
+  /** `plan`: the saved plan that was to be applied. */
+  "guard-sync": defineError<GuardDetails & { plan?: string }>("guard", (e) => {
+    const reasons = joinReasons(e.tripped.map(({ reason }) => reason));
+    return e.plan === undefined
+      ? `map ${e.map} of ${e.service}: nothing was sent:${reasons}`
+      : `${e.plan}: nothing was sent to map ${e.map} of ${e.service}; the options below are for geoferry plan: create a new plan with them:${reasons}`;
+  }),
   /** `kept`: which feature of each key `--delete-different` keeps. */
   "duplicates-differ": defineError<
     MapDetails & { field: string; keys: number; kept: "first" | "last"; examples: readonly string[] }

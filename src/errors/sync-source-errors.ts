@@ -119,10 +119,13 @@ const orderErrors = {
     (e) =>
       `${e.source}: latitude precedes longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are valid after swapping; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead only ${e.rejected === 1 ? "that one feature is" : `those ${formatCount(e.rejected, "feature")} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
   ),
-  "axis-order-suspected": defineError<CoordinateOrderDetails & { reason: string }>(
+  /** `note`: what a conversion found; else what a push found. */
+  "axis-order-suspected": defineError<(CoordinateOrderDetails & { reason: string }) | { source: string; note: string }>(
     "input",
     (e) =>
-      `${e.source}: latitude seems to precede longitude (${e.extent}): ${e.reason}; ${e.repair}; without --strict the coordinates are sent unchanged; nothing was sent`,
+      "note" in e
+        ? `--strict: ${e.source}: ${e.note}; without --strict the coordinates are written unchanged; nothing was written`
+        : `${e.source}: latitude seems to precede longitude (${e.extent}): ${e.reason}; ${e.repair}; without --strict the coordinates are sent unchanged; nothing was sent`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;
 

@@ -1,4 +1,5 @@
 import type { Batch } from "./batch.js";
+import { isCalendarDate } from "./calendar.js";
 import { type BytesColumn, type Column, Presence } from "./column.js";
 import { commonType, type Field, type FieldType, fieldDeclarations, isPlainField } from "./field.js";
 import { type Extent, type GeometryColumn, type GeometryType, geometryTypes, Kind, positionRange } from "./geometry.js";
@@ -84,13 +85,15 @@ export function temporalType(text: string): "date" | "time" | "datetime" | null 
   if (text.length < 8) return null;
   const first = text.charCodeAt(0);
   if (first < 48 || first > 57) return null;
-  return datePattern.test(text)
-    ? "date"
-    : datetimePattern.test(text)
-      ? "datetime"
-      : timePattern.test(text)
-        ? "time"
-        : null;
+  if (timePattern.test(text)) return "time";
+  const type = datePattern.test(text) ? "date" : datetimePattern.test(text) ? "datetime" : null;
+  return type !== null && hasExistingDay(text) ? type : null;
+}
+
+/** Whether the month has the day in `YYYY-MM-DD`. */
+function hasExistingDay(text: string): boolean {
+  const day = Number(text.slice(8, 10));
+  return day <= 28 || isCalendarDate(Number(text.slice(0, 4)), Number(text.slice(5, 7)), day);
 }
 
 /** Running summary of a field, as plain data. */

@@ -89,6 +89,8 @@ export interface Layer extends LayerInfo {
    * and `y` for them.
    */
   readonly likelyCoordinateFields?: readonly CoordinateCandidate[];
+  /** Columns of coordinates with formulas whose results the file does not have. */
+  readonly uncalculatedCoordinates?: readonly string[];
   /**
    * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
    * @param fetched the result of `prefetch` for the split, if it was called

@@ -18,13 +18,16 @@ function twoDigits(bytes: Uint8Array, i: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
-/** Whether `YYYY-MM-DD` stands at `i`, with a day that some month has. */
+/** Whether a day of the calendar stands at `i` as `YYYY-MM-DD`. */
 function isDateAt(bytes: Uint8Array, i: number): boolean {
-  if (bytes[i + 4] !== hyphen || bytes[i + 7] !== hyphen || twoDigits(bytes, i) < 0 || twoDigits(bytes, i + 2) < 0)
-    return false;
+  if (bytes[i + 4] !== hyphen || bytes[i + 7] !== hyphen) return false;
+  const century = twoDigits(bytes, i);
+  const rest = twoDigits(bytes, i + 2);
   const month = twoDigits(bytes, i + 5);
   const day = twoDigits(bytes, i + 8);
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (century < 0 || rest < 0 || month < 1 || month > 12 || day < 1) return false;
+  // All months have these days.
+  return day <= 28 || day <= daysInMonth(century * 100 + rest, month);
 }
 
 /** Where the time `HH:MM:SS[.fff]` at `i` ends, −1 where there is none before `to`. */
@@ -53,7 +56,7 @@ function isTimeZoneOrEmpty(bytes: Uint8Array, i: number, to: number): boolean {
   return hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59;
 }
 
-/** The type whose canonical form `bytes[from … to]` has, else null. Its day may be one that its month lacks. */
+/** The type whose canonical form `bytes[from … to]` has, else null. A day that its month lacks is no date. */
 export function temporalTypeAt(bytes: Uint8Array, from: number, to: number): TemporalType | null {
   const size = to - from;
   if (size < 8 || !isDigit(bytes, from)) return null;
@@ -63,13 +66,4 @@ export function temporalTypeAt(bytes: Uint8Array, from: number, to: number): Tem
   if (bytes[from + 10] !== letterT) return null;
   const end = timeEnd(bytes, from + 11, to);
   return end > 0 && isTimeZoneOrEmpty(bytes, end, to) ? "datetime" : null;
-}
-
-/** Whether the month of the date `YYYY-MM-DD` at `from` has its day. */
-export function isExistingDay(bytes: Uint8Array, from: number): boolean {
-  const day = twoDigits(bytes, from + 8);
-  if (day < 29) return true;
-  const month = twoDigits(bytes, from + 5);
-  const year = twoDigits(bytes, from) * 100 + twoDigits(bytes, from + 2);
-  return day <= daysInMonth(year, month);
 }

@@ -56,7 +56,8 @@ async function convertInSpan(
   await checkRequest(given, host);
   const request = { ...given, output: outputName(given.output, writer.format) };
   const pathPlan = planPaths(request, host, writer, reservations);
-  if (request.ifNewer && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
+  if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
+    return upToDateReport(request);
   const sources = new InputFileStates(
     request.inputs,
     (path) => host.registry.findSiblingExtensions(path),

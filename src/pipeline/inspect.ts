@@ -10,7 +10,13 @@ import { type CrsReference, describeReference, operationToWgs84 } from "./crs-re
 import { chooseExecutor, startWorkersEarly } from "./execute/choose-executor.js";
 import { mapInOrder, maxConcurrentPieces } from "./execute/executor.js";
 import { explainMissingGeometry } from "./input/check-geometry.js";
-import { coordinateAdvice, type ExistingMapData, findWarnings, warnIfDisjoint } from "./input/layer-warnings.js";
+import {
+  coordinateAdvice,
+  type ExistingMapData,
+  explainSwap,
+  findWarnings,
+  warnIfDisjoint,
+} from "./input/layer-warnings.js";
 import { type OpenLayer, openInputs } from "./input/open-inputs.js";
 import { layerPieces } from "./input/read-layer.js";
 import { parseCrsOption } from "./plan/parse-crs-option.js";
@@ -42,6 +48,8 @@ export interface LayerReport {
   readonly fields: readonly FieldSummary[];
   /** One sentence each. */
   readonly warnings: readonly string[];
+  /** Why x and y seem to be swapped in the whole layer, which is one of the warnings; null if they do not. */
+  readonly suspectedOrder: string | null;
   /** Why a conversion to WGS 84 would fail; null if it would not. */
   readonly error: string | null;
   /** The code of that error. */
@@ -146,6 +154,9 @@ function missingOperationRefusal(
   return { error: reference.toWgs84.error, errorCode: "crs-no-operation" };
 }
 
+/** Notices about the positions of a layer that are among its warnings. */
+const areaNotices: ReadonlySet<string> = new Set(["outside-crs-area", "axis-order-suspected", "zone-prefix"]);
+
 async function inspectLayer(
   open: OpenLayer,
   request: InspectRequest,
@@ -183,7 +194,7 @@ async function inspectLayer(
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
-    const beyond = found.notices.filter(({ code }) => code === "outside-crs-area" || code === "zone-prefix");
+    const beyond = found.notices.filter(({ code }) => areaNotices.has(code));
     outside.merge(beyond);
     reportBuilder.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summarizer.merge(found.summary);
@@ -201,6 +212,9 @@ async function inspectLayer(
   problems.push(...readerFindings.rejects);
   const summary = summarizer.summary();
   const fields = summary.fields.length > 0 ? summary.fields : declaredFields(layer.fields ?? [], request);
+  const describeOutside = ({ count, example }: Loss) => `${count} of ${summary.featureCount} features: ${example}`;
+  const located = summary.featureCount - summary.kinds[0]!.count;
+  const exchanged = outside.list().find(({ code, count }) => code === "axis-order-suspected" && count >= located);
   return {
     input: source.name,
     format: open.reader.id,
@@ -217,9 +231,10 @@ async function inspectLayer(
     warnings: [
       ...(await findWarnings(crs, summary, thorough, open.context.unknownCrs !== null)),
       ...coordinateAdvice(layer),
-      ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
+      ...outside.list().map(describeOutside),
       ...(await warnIfDisjoint(crs, summary.extent, request.existingMap)),
     ],
+    suspectedOrder: exchanged ? describeOutside(exchanged) : summary.extent && (await explainSwap(crs, summary.extent)),
     problems,
     ...(collector ? { statistics: collector.report({ ...summary, fields }) } : {}),
   };

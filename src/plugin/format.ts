@@ -81,6 +81,12 @@ export interface CrsContext {
    * of `crs`. Null if the area is unknown or too large to decide anything.
    */
   computeShareInArea(crs: Crs, xy: Float64Array): Promise<number | null>;
+  /**
+   * Whether the authority of the system declares the latitude or northing before the longitude or easting, so that texts
+   * in the order of the authority have to be exchanged. (The plugin knows whether its source means EPSG:4326 or OGC:CRS84,
+   * which are one `Crs`.)
+   */
+  isNorthFirst(crs: Crs): Promise<boolean>;
   /** Longitude and latitude in degrees on WGS84 (OGC:CRS84). */
   readonly wgs84: Crs;
 }
@@ -293,6 +299,8 @@ export interface Sink {
    * then. Absent if the output is a file.
    */
   readonly folderPath?: string;
+  /** The existing file that the main file replaces on commit, for formats whose files other programs lock. */
+  readonly replacedPath?: string | null;
   /** Creates the main file, or the companion with this extension (`"dbf"`). */
   create(extension?: string): Promise<SinkFile>;
 }

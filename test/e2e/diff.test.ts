@@ -465,6 +465,6 @@ test("a pattern may name one input of each side, but not several", () => {
   const several = run("diff", "old-1.geojson", "new-*.geojson");
   expect([several.status, several.stderr]).toEqual([
     2,
-    "geoferry: new-*.geojson names 2 inputs (new-1.geojson, new-2.geojson), and diff compares one input with another: name one of them\n",
+    "geoferry: new-*.geojson names 2 inputs (new-1.geojson, new-2.geojson), but diff compares one input with another: name one of them\n",
   ]);
 });

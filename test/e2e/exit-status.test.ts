@@ -24,6 +24,24 @@ describe("exit statuses", () => {
     expect(done.stderr).toContain("195 features");
   });
 
+  test("exit 5: check finds projected coordinates that are exchanged, also without --strict", () => {
+    const swapped = scratch.path("swapped.csv");
+    writeFileSync(swapped, "id,easting,northing\n1,5400000,500000\n2,5400100,500010\n");
+    for (const more of [[], ["--strict"]]) {
+      const found = geoferry(["check", swapped, "--source-crs", "EPSG:25832", ...more]);
+      expect(found.status).toBe(5);
+      expect(found.stdout).toMatch(/swapped: x and y seem to be swapped\n(?:.*\n)*.*warning: 2 of 2 features: /);
+      expect(found.stdout).not.toContain("no problem found");
+    }
+    const records = geoferry(["check", swapped, "--source-crs", "EPSG:25832", "--json"]).stdout.trim().split("\n");
+    expect(records.map((record) => JSON.parse(record))).toMatchObject([
+      { type: "problem", code: "axis-order-suspected" },
+      { type: "layer", problems: 1 },
+    ]);
+    writeFileSync(swapped, "id,easting,northing\n1,500000,5400000\n2,500010,5400100\n");
+    expect(geoferry(["check", swapped, "--source-crs", "EPSG:25832"]).status).toBe(0);
+  });
+
   test("exit 1: a plugin with a bug is an internal error", () => {
     const plugin = scratch.path("broken.mjs");
     writeFileSync(

@@ -185,7 +185,7 @@ test("a page with the path of a source by mistake does not replace it", async ()
   job(["name: a, source: a.csv, target: a.geojson"], "page: a.csv\n");
   const { status, stderr, report } = await run();
   expect({ status, results: results(report) }).toEqual({ status: 6, results: ["done"] });
-  expect(stderr).toContain("a.csv: cannot be written: the file exists and is no such report of an earlier run");
+  expect(stderr).toContain("a.csv: cannot be written: the file exists, but is not a report of an earlier run");
   expect(rowsOf("a.csv")).toHaveLength(1);
 });
 
@@ -239,4 +239,26 @@ test("rejected features are reported in every run until the source is corrected"
   const mended = await run();
   expect([mended.status, mended.report.steps[0]!.result]).toEqual([0, "done"]);
   expect((await run()).report.steps[0]!.result).toBe("unchanged");
+});
+
+test("an output that was changed after the job wrote it is not replaced, and the error says so", async () => {
+  put("a.csv", pointsCsv("a"));
+  job(["name: a, source: a.csv, target: b.csv"]);
+  expect((await run()).status).toBe(0);
+  put("b.csv", "edited");
+  put("a.csv", pointsCsv("new"));
+  const { status, stderr } = await run();
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/b\.csv: exists already; .*; the output was changed after the job wrote it/);
+  expect(readFileSync(at("b.csv"), "utf8")).toBe("edited");
+});
+
+test("a step does not replace the companion of another step's output", async () => {
+  put("a.csv", "id,easting,northing\n1,500000,5400000\n");
+  const common = "source: a.csv, sourceCrs: EPSG:25832, overwrite: true";
+  job([`name: csv, ${common}, target: out/p.csv, targetCrs: EPSG:25832`, `name: tsv, ${common}, target: out/p.tsv`]);
+  const { report, stderr } = await run();
+  expect(results(report)).toEqual(["done", "failed"]);
+  expect(stderr).toContain("p.prj: belongs to p.csv");
+  expect(existsSync(at("out/p.tsv"))).toBe(false);
 });

@@ -70,8 +70,7 @@ describe("coordinates of an unknown system are not added to those of a known one
         code: "existing-rounded",
         layer: "old",
         count: 1,
-        example:
-          "7.123456789012 of a feature that the output had became 7.1234568; --out precision=15 keeps all decimals",
+        example: "7.123456789012 of an existing feature became 7.1234568; --out precision=15 keeps all decimals",
       },
     ]);
     const exact = await convertFile(at("new.geojson"), at("exact.geojson"), {

@@ -8,6 +8,7 @@ import geopackage from "../../plugins/geopackage/index.js";
 import geoparquet from "../../plugins/geoparquet/index.js";
 import gpx from "../../plugins/gpx/index.js";
 import kml from "../../plugins/kml/index.js";
+import { gml } from "../../plugins/ogc/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
 import { ods, xlsx } from "../../plugins/spreadsheets/index.js";
 import { fieldTypes } from "../../src/model/index.js";
@@ -30,6 +31,19 @@ describe("every format keeps the contract", () => {
       },
     ],
     readerOptions: { domains: "names" },
+  });
+  checkFormat(gml, {
+    test,
+    samples: [
+      {
+        path: `${samples}gml/stops.gml`,
+        layers: [
+          { features: 4, geometryTypes: ["Point"] },
+          { features: 2, geometryTypes: ["LineString", "MultiLineString"] },
+        ],
+      },
+    ],
+    readerOptions: { types: "text" },
   });
   checkFormat(geojson, { test, samples: filesOf(".", ".geojson") });
   checkFormat(geojsonseq, { test });

@@ -348,6 +348,38 @@ describe("plans", () => {
     expect(await world.features(map)).toHaveLength(12);
   });
 
+  test("apply names the command whose options allow what a guard stops", async () => {
+    const map = await mapWith(createPlaces(20));
+    const plan = world.file("guarded.plan", "");
+    const args = ["--map", map, "--remote-field", "ref", "--mode", "full", "-o", plan, "--overwrite"];
+    await run(["plan", world.source(createPlaces(10)), ...args]);
+    stopped(await run(["apply", plan, "--yes"]), 7, /--max-delete 10 allows it/, /are for geoferry plan: create a new/);
+    expect(await world.features(map)).toHaveLength(20);
+    await run(["plan", world.source(createPlaces(10)), ...args, "--max-delete", "10"]);
+    expect((await run(["apply", plan, "--yes"])).status).toBe(0);
+    expect(await world.features(map)).toHaveLength(10);
+  });
+
+  test("verify counts features of the map without a key as differences, and says so if there are none", async () => {
+    const source = world.source(createPlaces(12));
+    const keyless = { type: "Feature" as const, geometry: null, properties: { title: "drawn by hand" } };
+    const verify = async (map: string) => run(["verify", source, "--map", map, "--remote-field", "ref", "--exit-code"]);
+    const differing = await verify(await mapWith([...createPlaces(12), keyless]));
+    expect(differing.stderr).toMatch(/^differences, .*unmanaged +1 {2}on the map without a key/ms);
+    expect(differing.status).toBe(20);
+    const equal = await verify(await mapWith(createPlaces(12)));
+    expect(equal.stderr).toMatch(/^no differences, matched by/m);
+    expect(equal.status).toBe(0);
+  });
+
+  test("push refuses projected coordinates that seem to be exchanged with --strict", async () => {
+    const source = world.file("exchanged.csv", "ref,easting,northing\np1,5400000,500000\np2,5400100,500010\n");
+    const args = ["push", source, "--map", await mapWith([]), "--remote-field", "ref", "--source-crs", "EPSG:25832"];
+    stopped(await run([...args, "--strict"]), 3, /x and y seem to be swapped: --swap-xy/);
+    expect(proxy.writes).toBe(0);
+    expect((await run([...args, "--strict", "--swap-xy"])).status).toBe(0);
+  });
+
   test("plan reports whether there is something to do", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["plan", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref", "--exit-code"];

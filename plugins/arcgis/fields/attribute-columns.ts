@@ -5,13 +5,12 @@ import {
   type Column,
   type ColumnBuilder,
   columnBuilder,
-  isCalendarDate,
   NumberBuilder,
   Presence,
   temporalTypeAt,
 } from "../../../src/model/index.js";
 import type { PluginContext } from "../../../src/plugin/index.js";
-import type { Json } from "../json/values.js";
+import type { Json } from "../../shared/json/values.js";
 import { nameOfCode } from "./domains.js";
 import type { FieldPlan, FieldsPlan } from "./field-plan.js";
 
@@ -177,9 +176,7 @@ class AttributeColumn {
   private pushTemporal(value: unknown, builder: BytesBuilder, type: string): void {
     const text = typeof value === "string" ? toIsoText(value.trim()) : "";
     const bytes = Buffer.from(text);
-    const [year, month, day] = text.slice(0, 10).split("-").map(Number);
-    const exists = type === "time" || isCalendarDate(year!, month!, day!);
-    if (temporalTypeAt(bytes, 0, bytes.length) === type && exists) builder.pushBytes(bytes, 0, bytes.length);
+    if (temporalTypeAt(bytes, 0, bytes.length) === type) builder.pushBytes(bytes, 0, bytes.length);
     else this.drop("value-type-mismatch", value, `is not a ${type}, as its field declares, and became null`);
   }
 

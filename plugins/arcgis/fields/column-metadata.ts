@@ -1,6 +1,6 @@
 /** Aliases and domains of fields as metadata of columns. */
 import type { ColumnMetadata, LayerMetadata } from "../../../src/model/index.js";
-import { isObject, type Json, objectsOf, textOf } from "../json/values.js";
+import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import type { FieldsPlan } from "./field-plan.js";
 
 /** The metadata of a layer or feature set: its description, and titles and codes of its fields. */

@@ -1,5 +1,5 @@
 /** Coded values: numbers or texts that stand for names (ArcGIS REST API, "Domain objects"; "Layer", types). */
-import { isObject, type Json, objectsOf, textOf } from "../json/values.js";
+import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 
 export type CodedValue = string | number;
 

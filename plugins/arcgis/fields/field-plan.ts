@@ -1,7 +1,7 @@
 /** The fields of an Esri JSON layer, and how their values are read. */
 import { type Field, type FieldType, uniqueName } from "../../../src/model/index.js";
 import type { PluginContext } from "../../../src/plugin/index.js";
-import { isObject, type Json, objectsOf, textOf } from "../json/values.js";
+import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { type CodedDomain, codedDomain, subtypeField } from "./domains.js";
 
 /** How a value is converted beyond what its type needs. */

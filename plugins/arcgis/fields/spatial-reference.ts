@@ -1,7 +1,7 @@
 /** Spatial references of Esri JSON (ArcGIS REST API, "Geometry objects", Spatial reference). */
 import type { Crs } from "../../../src/model/index.js";
 import { GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
-import { integerOf, isObject, textOf } from "../json/values.js";
+import { integerOf, isObject, textOf } from "../../shared/json/values.js";
 
 /** Codes from here on are Esri's own; EPSG's end before it. */
 const firstEsriCode = 32768;

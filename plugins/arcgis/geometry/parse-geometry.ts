@@ -3,7 +3,7 @@ import { GeometryBuilder, type GeometryColumn, Kind } from "../../../src/model/i
 import type { PluginContext } from "../../../src/plugin/index.js";
 import type { CurvePoints } from "../../shared/curves.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
-import { isObject, type Json } from "../json/values.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import { addBezierCurve, addCircularArc, addEllipticArc } from "./curve-segments.js";
 import { PolygonRings } from "./polygon-rings.js";
 

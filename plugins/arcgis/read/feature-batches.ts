@@ -2,11 +2,11 @@
 import { Batch, type Feature, packFeatures } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
+import { type MalformedFeature, parseFeatures } from "../../shared/json/parse-features.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
 import { AttributeColumns } from "../fields/attribute-columns.js";
 import { EsriGeometryParser } from "../geometry/parse-geometry.js";
-import { type MalformedFeature, parseFeatures } from "../json/parse-features.js";
-import { isObject, type Json } from "../json/values.js";
 import type { EsriLayerPlan } from "./layer-plan.js";
 
 const batchSize = 1000;

@@ -1,10 +1,10 @@
 /** What is needed to decode the features of a layer. */
 import type { Crs, GeometryType } from "../../../src/model/index.js";
 import type { PluginContext } from "../../../src/plugin/index.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import { type FieldOptions, type FieldsPlan, planFields } from "../fields/field-plan.js";
 import { readSpatialReference } from "../fields/spatial-reference.js";
 import type { Dimensions } from "../geometry/parse-geometry.js";
-import { isObject, type Json } from "../json/values.js";
 
 /** Plain data. */
 export interface EsriLayerPlan {

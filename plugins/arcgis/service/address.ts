@@ -45,13 +45,13 @@ export function parseAddress(text: string): ServiceAddress {
   if (!url) throw refuse("is not an http or https address of an ArcGIS service");
   if (url.username !== "" || url.password !== "")
     throw refuse(
-      "contains a user or password; set GEOFERRY_ARCGIS_USER and GEOFERRY_ARCGIS_PASSWORD instead, so that it appears in no list of processes",
+      "contains a user or password; set GEOFERRY_ARCGIS_USER and GEOFERRY_ARCGIS_PASSWORD instead, so that it does not appear in the process list",
     );
   const parameters = new URLSearchParams();
   for (const [name, value] of url.searchParams) {
     if (/^(token|password|apikey|api_key)$/i.test(name))
       throw refuse(
-        `contains a secret in "${name}"; set GEOFERRY_ARCGIS_TOKEN instead, so that it appears in no list of processes`,
+        `contains a secret in "${name}"; set GEOFERRY_ARCGIS_TOKEN instead, so that it does not appear in the process list`,
       );
     if (!answerParameters.has(name.toLowerCase())) parameters.append(name, value);
   }

@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
-import { integerOf, objectsOf, textOf } from "../json/values.js";
+import { integerOf, objectsOf, textOf } from "../../shared/json/values.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { toObjectId } from "./layer-state.js";
 import { RequestRefused, type ServiceClient } from "./service-client.js";
@@ -51,7 +51,7 @@ async function queryAttachments(
   ids: readonly number[],
 ): Promise<Attachment[]> {
   const { attachmentGroups } = await client.query(`/${layer.id}/queryAttachments`, { objectIds: ids.join(",") });
-  if (!Array.isArray(attachmentGroups)) throw new RequestRefused({ code: 0, message: "its answer has no groups" });
+  if (!Array.isArray(attachmentGroups)) throw new RequestRefused({ code: 0, message: "its response has no groups" });
   return objectsOf(attachmentGroups).flatMap(({ parentObjectId, attachmentInfos }) => {
     const feature = toObjectId(parentObjectId);
     return feature === null ? [] : toAttachments(feature, attachmentInfos);

@@ -1,8 +1,8 @@
 /** Downloads the features of a layer, and proves that they are all of them. */
 import { createError, type GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
+import type { FeatureSpool, SpooledFeatures } from "../../shared/json/feature-spool.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
-import { isObject, type Json } from "../json/values.js";
-import type { FeatureSpool, SpooledFeatures } from "./feature-spool.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { describeChange, type LayerState, readLayerState, toObjectId } from "./layer-state.js";
 import type { Selection } from "./query-filter.js";
@@ -214,7 +214,7 @@ class LayerDownload {
     const dimensions = { ...(layer.hasZ && { returnZ: "true" }), ...(layer.hasM && { returnM: "true" }) };
     const asked = { ...parameters, outFields: "*", returnGeometry: "true", ...dimensions };
     const answer = await client.query(`/${layer.id}/query`, asked);
-    if (!Array.isArray(answer.features)) throw new RequestRefused({ code: 0, message: "its answer has no features" });
+    if (!Array.isArray(answer.features)) throw new RequestRefused({ code: 0, message: "its response has no features" });
     this.checkReference(answer);
     return answer;
   }
@@ -227,7 +227,7 @@ class LayerDownload {
     const declared = layer.referenceKey === "" ? "declares none" : `declares ${layer.referenceKey.slice(0, 80)}`;
     throw createError("unsupported", {
       source: client.source,
-      reason: `the layer "${layer.name}" ${declared}, but its features come in ${sent.slice(0, 80)}; name that with --source-crs`,
+      reason: `the layer "${layer.name}" ${declared}, but its features are in ${sent.slice(0, 80)}; name that with --source-crs`,
     });
   }
 

@@ -1,10 +1,10 @@
 /** The layers and tables of a service, with what is needed to read them. */
 import { type LayerMetadata, type OmittedContent, uniqueName } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
+import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { layerMetadata } from "../fields/column-metadata.js";
 import type { FieldOptions } from "../fields/field-plan.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
-import { integerOf, isObject, type Json, objectsOf, textOf } from "../json/values.js";
 import { type EsriLayerPlan, planLayer } from "../read/layer-plan.js";
 import type { ServiceClient } from "./service-client.js";
 
@@ -59,7 +59,7 @@ export async function readLayerList(
   if (layer === null && !("layers" in service) && !("tables" in service))
     throw createError("feature-service-refused", {
       source: client.source,
-      reason: "its answer lists no layers or tables; check that the address is one of a feature or map service",
+      reason: "its response lists no layers or tables; check that the address is one of a feature or map service",
     });
   const found: Json[] = [];
   for (let from = 0; from < ids.length; from += maxConcurrent) {
@@ -85,7 +85,7 @@ export async function readLayerList(
 
 /** Why the features of a layer cannot be read; null if they can. */
 function incapability({ type, capabilities, subLayers, id }: Json): string | null {
-  if (id === undefined && type === undefined) return "its answer does not describe a layer";
+  if (id === undefined && type === undefined) return "its response does not describe a layer";
   if (typeof type === "string" && !readableTypes.test(type)) {
     const children = objectsOf(subLayers).flatMap((each) => integerOf(each.id) ?? []);
     const advice = children.length > 0 ? `; its layers are ${children.join(", ")}` : "";

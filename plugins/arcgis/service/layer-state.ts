@@ -1,6 +1,6 @@
 /** Which features a layer has, before and after it is read. */
 import { createError } from "../../../src/plugin/index.js";
-import { integerOf, type Json, textOf } from "../json/values.js";
+import { integerOf, type Json, textOf } from "../../shared/json/values.js";
 import { editDate, type ServiceLayer } from "./layer-list.js";
 import type { Selection } from "./query-filter.js";
 import type { ServiceClient } from "./service-client.js";

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
-import { isObject } from "../json/values.js";
-import { FeatureSpool, type SpoolState } from "./feature-spool.js";
+import { FeatureSpool, type SpoolState } from "../../shared/json/feature-spool.js";
+import { isObject } from "../../shared/json/values.js";
 import type { LayerState } from "./layer-state.js";
 import type { Selection } from "./query-filter.js";
 

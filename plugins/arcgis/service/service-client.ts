@@ -1,6 +1,6 @@
 /** Sends requests to one ArcGIS service. */
 import { createError, type GeoferryError, type HttpClient } from "../../../src/plugin/index.js";
-import { isObject, type Json } from "../json/values.js";
+import { isObject, type Json } from "../../shared/json/values.js";
 import type { ServiceAddress } from "./address.js";
 import { isForbidden, isTokenError, isTransient, type ServiceError, serviceErrorOf } from "./service-error.js";
 import type { TokenSource } from "./tokens.js";
@@ -48,7 +48,7 @@ export class ServiceClient {
       const { json, error } = await this.send(path, parameters, token);
       if (error === null) {
         if (isObject(json)) return json;
-        throw new RequestRefused({ code: 0, message: "its answer is not an object" });
+        throw new RequestRefused({ code: 0, message: "its response is not an object" });
       }
       const canRenew = !isRenewed && (isTokenError(error) || error.code === 401);
       if (canRenew && (await this.tokens.replace(token))) continue;

@@ -1,7 +1,7 @@
 /** Errors of ArcGIS services, which come in answers with status 200 too (ArcGIS REST API, "Handling errors"). */
 import { escapeControlCharacters } from "../../../src/escape-control-characters.js";
-import { describeSyntaxError, parseExactly } from "../json/parse-features.js";
-import { isObject, textOf } from "../json/values.js";
+import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { isObject, textOf } from "../../shared/json/values.js";
 
 export interface ServiceError {
   /** The code of the service, or the HTTP status. */
@@ -48,7 +48,7 @@ export function serviceErrorOf(
     const isPage = /^\s*</.test(text);
     const message = isPage
       ? "the server sent a web page instead of data"
-      : `the answer is ${describeSyntaxError(error)}`;
+      : `the response is ${describeSyntaxError(error)}`;
     return { json: null, error: { code: 0, message } };
   }
   const stated = isObject(json) && isObject(json.error) ? json.error : null;

@@ -1,6 +1,6 @@
 /** Access tokens of ArcGIS services (ArcGIS REST API, "Generate token"). */
 import { createError, type HttpClient } from "../../../src/plugin/index.js";
-import { isObject, textOf } from "../json/values.js";
+import { isObject, textOf } from "../../shared/json/values.js";
 import type { ServiceAddress } from "./address.js";
 import { serviceErrorOf } from "./service-error.js";
 
@@ -109,7 +109,7 @@ export class TokenSource {
     const { json, error } = serviceErrorOf(status, body, this.secrets);
     const token = isObject(json) ? textOf(json.token) : null;
     if (token === null || token === "") {
-      const reason = error?.message ?? "its answer to user and password has no token";
+      const reason = error?.message ?? "its response to user and password has no token";
       const advice = "check GEOFERRY_ARCGIS_USER and GEOFERRY_ARCGIS_PASSWORD";
       throw createError("feature-service-forbidden", { source: this.source, reason, advice });
     }

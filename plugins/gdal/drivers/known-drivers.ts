@@ -33,9 +33,8 @@ export const knownDrivers: readonly KnownDriver[] = [
     extensions: ["gml"],
     companions: ["xsd", "gfs"],
     writes: true,
-    signature: matchesPattern(
-      /^(?!.*<(\w+:)?(kml|gpx|JCSDataFile)\b).*\bxmlns(:\w+)?=["']http:\/\/www\.opengis\.net\/gml/s,
-    ),
+    // A built-in format reads it.
+    signature: () => false,
   },
   {
     driver: "MapInfo File",

@@ -118,6 +118,8 @@ export type GdalReply = (
       readonly unreadable: readonly UnreadableGeometry[];
       /** Number of integers in lists that were rounded to a double. */
       readonly rounded: number;
+      /** By field: dates and times that became null, as the calendar lacks them. */
+      readonly dates: readonly number[];
       readonly done: boolean;
     }
   /** Null if the output cannot be read back. */

@@ -145,8 +145,10 @@ export class DatasetReading {
     this.wkb.closedRings = 0;
     this.wkb.unreadable = 0;
     const rounded = this.cells.reduce((sum, cells) => sum + cells.rounded, 0);
-    for (const cells of this.cells) cells.rounded = 0;
-    return { kind: "rows", batches, unreadable, tally: { curves, closedRings, unreadable: partly }, rounded, done };
+    const dates = this.cells.map((cells) => cells.unreadable);
+    for (const cells of this.cells) cells.rounded = cells.unreadable = 0;
+    const tally = { curves, closedRings, unreadable: partly };
+    return { kind: "rows", batches, unreadable, tally, rounded, dates, done };
   }
 
   private ended = false;

@@ -6,6 +6,8 @@ import { type DateParts, partsToIso, textToIso } from "./temporal.js";
 export interface ValueColumn {
   /** Integers rounded to a double since the last reset. */
   rounded: number;
+  /** Dates and times that became null since the last reset, as the calendar lacks them. */
+  unreadable: number;
   /** Adds a value; null is null, undefined is binary of length 0. */
   add(value: unknown): void;
   finish(): Column;
@@ -13,6 +15,7 @@ export interface ValueColumn {
 
 abstract class BaseValueColumn<B extends NumberBuilder | BigintBuilder | BytesBuilder> implements ValueColumn {
   rounded = 0;
+  unreadable = 0;
 
   constructor(
     private readonly make: () => B,
@@ -88,8 +91,10 @@ class TemporalValueColumn extends BaseValueColumn<BytesBuilder> {
   protected value(value: unknown): void {
     const text =
       typeof value === "string" ? textToIso(this.type, value) : partsToIso(this.type, (value ?? {}) as DateParts);
-    if (text === null) this.builder.pushNull();
-    else this.builder.push(text);
+    if (text === null) {
+      this.unreadable++;
+      this.builder.pushNull();
+    } else this.builder.push(text);
   }
 }
 

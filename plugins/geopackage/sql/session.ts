@@ -5,12 +5,18 @@ import type { Database, SqliteDriver } from "../../../src/sqlite/index.js";
 import { WkbReader } from "../../shared/wkb/index.js";
 import { findWkbStart, headerBytes } from "../read/geometry-blob.js";
 
+const lockCodes = /^SQLITE_(BUSY|LOCKED)/;
+
+/** Whether another program has locked the database. */
+export const isLockError = (error: unknown): boolean =>
+  error instanceof Error && lockCodes.test(String((error as { code?: unknown }).code));
+
 /** Converts SQLite errors to registry errors. */
 export function toOutputError(output: string, error: unknown): unknown {
   if (error instanceof GeoferryError || !(error instanceof Error)) return error;
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") return error;
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return createError("output-locked", { output }, error);
+  if (lockCodes.test(code)) return createError("output-locked", { output }, error);
   return /^SQLITE_|^E[A-Z]+$/.test(code)
     ? createError("output-failed", { output, reason: error.message }, error)
     : error;

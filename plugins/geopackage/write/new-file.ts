@@ -21,6 +21,7 @@ import { PageWriter } from "../sqlite/page-writer.js";
 import { int32HalvesOf } from "../sqlite/record-encoder.js";
 import { TableBuilder } from "../sqlite/table-builder.js";
 import type { GeoPackageChunk } from "./encoder.js";
+import { checkNotLocked } from "./replaced-file.js";
 
 const pageSize = 4096;
 
@@ -71,6 +72,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
   private constructor(
     private readonly output: string,
     private readonly path: string,
+    private readonly replacedPath: string | null,
     designs: readonly TableDesign[],
     private readonly options: WriteOptions,
     private readonly context: WriteContext,
@@ -84,10 +86,12 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     options: WriteOptions,
     context: WriteContext,
   ): Promise<NewFileWriter> {
+    const { replacedPath = null } = sink;
+    if (replacedPath !== null) checkNotLocked(replacedPath, sink.name);
     const { path } = await sink.create();
     if (path === null) throw createError("output-not-stream", { format: "geopackage" });
     const designs = targets.map((target) => designTable(target, options));
-    const file = new NewFileWriter(sink.name, path, designs, options, context);
+    const file = new NewFileWriter(sink.name, path, replacedPath, designs, options, context);
     await runOrFail(sink.name, () => file.initialize(targets));
     return file;
   }
@@ -286,6 +290,8 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       }
       database.exec("COMMIT");
       this.closeDatabase();
+      // Another program may have begun to write in the meantime.
+      if (this.replacedPath !== null) checkNotLocked(this.replacedPath, this.output);
     });
   }
 

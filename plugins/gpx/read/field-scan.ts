@@ -1,10 +1,10 @@
 import { type FieldType, fieldTypes, type XmlPathStep } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { findNumberLikeName } from "../../shared/text/number-like-names.js";
+import { classifyValue, fittingType, guessType, ValueForm } from "../../shared/text/value-forms.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, segmentField, standardFields } from "../elements.js";
 import type { ValuePath } from "./paths.js";
 import type { GpxField, GpxScanResult } from "./scan-result.js";
-import { classifyValue, fittingType, guessType, ValueForm } from "./value-forms.js";
 
 interface FieldStats {
   /** The `ValueForm` flags of all values. */

@@ -1,4 +1,4 @@
-import { BytesBuilder, type Column, Presence } from "../../../src/model/index.js";
+import { BytesBuilder, type Column, isCalendarDate, Presence, temporalType } from "../../../src/model/index.js";
 import { dataViewOf } from "../../shared/text/data-view.js";
 import type { TableField } from "./fields.js";
 import type { DbfHeader } from "./header.js";
@@ -230,7 +230,7 @@ export class CellDecoder {
     const iso = american
       ? `${american[3]}-${american[1]}-${american[2]}`
       : text.replace(/^(\d{4})[/.](\d{2})[/.](\d{2})$/, "$1-$2-$3");
-    if (/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(iso)) builder.push(iso);
+    if (temporalType(iso) === "date") builder.push(iso);
     else {
       this.note("date-unreadable", () => `"${text}" is not a date and became null`);
       builder.pushNull();
@@ -351,7 +351,9 @@ function formatCompactDate(bytes: Buffer, from: number, iso: Buffer): boolean {
   }
   const month = (iso[5]! - 48) * 10 + iso[6]! - 48;
   const day = (iso[8]! - 48) * 10 + iso[9]! - 48;
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  if (day <= 28) return month >= 1 && month <= 12 && day >= 1;
+  const year = (iso[0]! - 48) * 1000 + (iso[1]! - 48) * 100 + (iso[2]! - 48) * 10 + iso[3]! - 48;
+  return isCalendarDate(year, month, day);
 }
 
 /** dBASE 7 doubles: big-endian, with the sign bit inverted; in negative ones, all bits are inverted. */

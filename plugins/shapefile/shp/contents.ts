@@ -36,7 +36,9 @@ export async function readContents(split: ShapeSplit, shp: SourceFile, shx: Sour
   if (split.kind === "run") {
     const run = await readRun(split, shp);
     if (run !== null || shx === null) return run ?? emptyContents(split.count);
-    return { ...(await readIndexed(split, shp, shx)), lengthsDiffer: split.indexed };
+    const contents = await readIndexed(split, shp, shx);
+    // In a truncated file, the lengths lead beyond its end.
+    return { ...contents, lengthsDiffer: split.indexed && contents.beyond.size === 0 };
   }
   return readIndexed(split, shp, shx!);
 }

@@ -8,7 +8,7 @@ export interface ShapeSplit extends Split {
   readonly kind: "run" | "index" | "rows";
   readonly first: number;
   readonly count: number;
-  /** For a run: the byte range of the .shp with its consecutive records. */
+  /** For a run: the byte range of the .shp with its consecutive records; `from` also where records begin to be cut off. */
   readonly from: number;
   readonly to: number;
   /** For rows: the truncated file that lacks them; null if they never had a shape. */
@@ -143,6 +143,7 @@ export async function* planShapeSplits(files: ShapeFiles): AsyncGenerator<ShapeS
   const rest = Math.max(0, (tableRows ?? 0) - walk.row);
   // The table shows which rows are missing; each is rejected.
   if (truncated && rest === 0 && (!walk.cutOff || tableRows === null)) yield truncationSplit("shp", walk.row);
+  if (walk.cutRecord) yield { ...truncationSplit("shp", walk.cutRecord.row), from: walk.cutRecord.byte };
   yield* planTableSplits(walk.row, rest, rowBytes, truncated ? "shp" : null);
   if (files.tableTruncated && walk.row <= (tableRows ?? 0)) yield truncationSplit("dbf", tableRows ?? 0);
 }
@@ -172,6 +173,8 @@ class RecordWalk {
   /** Whether the .shp ended within a record. */
   cutOff = false;
   scanned = false;
+  /** The first record in the file that the .shx has and the .shp ends in or before. Rows count from 0. */
+  cutRecord: { readonly row: number; readonly byte: number } | null = null;
   /** Expected start of the next record. */
   private position = headerBytes;
   private readonly window: FileWindow;
@@ -186,6 +189,8 @@ class RecordWalk {
     if (shx) yield* this.byIndex(shx);
     const whole = this.row >= indexed && shx !== null;
     if (whole) {
+      // The index names what follows, and the file ends in it.
+      if (this.cutRecord && this.cutRecord.byte <= this.position) return;
       // An index that is older than the .shp lacks the last records.
       if (this.position + recordHeaderBytes + 4 > Math.min(declaredBytes, shp.size)) return;
       const next = await this.window.at(this.position, recordHeaderBytes + 4);
@@ -222,6 +227,7 @@ class RecordWalk {
           if (!fits) {
             if (rows.count > 0) yield rows.take();
             this.row = rows.first;
+            this.cutRecord = null;
             this.files.onIndexMismatch(rows.first + 1);
             return;
           }
@@ -230,6 +236,8 @@ class RecordWalk {
         rows.add(from, to);
         expected = to;
         if (to > this.position && to <= shp.size) this.position = to;
+        if (to > shp.size && declaredBytes > shp.size && from < (this.cutRecord?.byte ?? Number.POSITIVE_INFINITY))
+          this.cutRecord = { row: block + i, byte: from };
       }
     }
     if (rows.count > 0) yield rows.take();

@@ -3,7 +3,7 @@ import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 import type { ZipEntryFile } from "../../shared/zip/zip-reader.js";
 import { maxColumns } from "../limits.js";
-import { numberText } from "../read/numbers.js";
+import { numberText, withLeadingZeros } from "../read/numbers.js";
 import type { RowSpool } from "../read/row-spool.js";
 import {
   errorCell,
@@ -12,6 +12,7 @@ import {
   type SpooledSheet,
   type SpoolSettings,
   uncalculatedCell,
+  uncalculatedExample,
 } from "../read/sheet.js";
 import { walkXml } from "../read/walk-xml.js";
 import { type CellStyles, styleName } from "./cell-styles.js";
@@ -168,6 +169,8 @@ export class ContentReader {
     const at = reader.attributes.indexOf(name["default-cell-style-name"]);
     const from = this.columnStyles.at(-1)?.to ?? 0;
     const to = from + this.count(reader, name["number-columns-repeated"]);
+    const shown = reader.attributes.indexOf(name.visibility);
+    if (shown >= 0 && reader.attributes.value(shown) !== "visible") this.extras.hiddenColumns.push({ from, to });
     if (this.columnStyles.length < maxColumns)
       this.columnStyles.push({ to, style: at < 0 ? null : reader.attributes.value(at) });
   }
@@ -317,6 +320,12 @@ export class ContentReader {
       rows.lose(errorCell, column, shown());
       return;
     }
+    // Text is in the paragraphs of the cell; values of other types are in an attribute.
+    const hasResult = value !== null || type === "string" || (type === "" && this.paragraphs > 0);
+    if (this.hasFormula && !hasResult) {
+      rows.lose(uncalculatedCell, column, uncalculatedExample);
+      return;
+    }
     switch (type) {
       case "float":
       case "percentage":
@@ -341,12 +350,6 @@ export class ContentReader {
       }
       default:
         if (value !== null) this.string(column, value);
-        else if (this.hasFormula && type === "" && this.paragraphs === 0)
-          rows.lose(
-            uncalculatedCell,
-            column,
-            "a formula without a stored result; open and save it in a spreadsheet program",
-          );
         else rows.text(column, bytes, 0, length);
     }
   }
@@ -361,6 +364,12 @@ export class ContentReader {
   }
 
   private number(column: number, value: string | null): void {
+    const digits = this.styles.digitsOf(this.style ?? this.columnStyle(column));
+    const padded = digits > 0 && value !== null && value !== "" ? withLeadingZeros(Number(value), digits) : null;
+    if (padded !== null) {
+      this.rows!.plain(column, padded);
+      return;
+    }
     const bytes = Buffer.from(value ?? "");
     const text = numberText(bytes, 0, bytes.length);
     if (text === null) this.rows!.lose(errorCell, column, `"${(value ?? "").slice(0, 40)}" is no number`);

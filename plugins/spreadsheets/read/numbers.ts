@@ -32,3 +32,10 @@ export function numberText(bytes: Buffer, from: number, to: number): string | nu
 
 export const formatNumber = (value: number): string =>
   Math.abs(value) >= maxPlain ? value.toExponential() : String(value);
+
+/**
+ * An integer with at least so many digits, as its format shows it; null for other numbers. A column with a leading zero
+ * is text.
+ */
+export const withLeadingZeros = (value: number, digits: number): string | null =>
+  Number.isSafeInteger(value) ? `${value < 0 ? "-" : ""}${String(Math.abs(value)).padStart(digits, "0")}` : null;

@@ -7,9 +7,18 @@ export interface SheetExtras {
   links: number;
   comments: number;
   drawings: number;
+  /** Ranges of columns, counted from 0; `to` is not included. */
+  readonly hiddenColumns: { readonly from: number; readonly to: number }[];
 }
 
-export const noExtras = (): SheetExtras => ({ merged: 0, hiddenRows: 0, links: 0, comments: 0, drawings: 0 });
+export const noExtras = (): SheetExtras => ({
+  merged: 0,
+  hiddenRows: 0,
+  links: 0,
+  comments: 0,
+  drawings: 0,
+  hiddenColumns: [],
+});
 
 /** A sheet whose rows were spooled. */
 export interface SpooledSheet {
@@ -26,6 +35,8 @@ export interface SpooledSheet {
 export const errorCell = "cell-error";
 /** The code of formulas whose value the file does not have. */
 export const uncalculatedCell = "formula-uncalculated";
+export const uncalculatedExample =
+  "a formula without a stored result; open the file in a spreadsheet program and save it";
 
 export interface SpoolSettings {
   readonly readsHidden: boolean;

@@ -1,3 +1,4 @@
+import { isCalendarDate } from "../../../src/model/index.js";
 import type { WriteContext } from "../../../src/plugin/format.js";
 import type { TemporalType } from "./cell-writer.js";
 
@@ -15,7 +16,7 @@ export interface Moment {
 const pattern = /^(?:(\d{4})-(\d\d)-(\d\d))?T?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:?\d\d)?$/;
 const dayMs = 86_400_000;
 
-/** Splits the canonical text; null if it is not of this type, or no day of a year with four digits. */
+/** Splits the canonical text; null if it is not of this type, or no day of the calendar from the year 100 on. */
 export function splitMoment(bytes: Uint8Array, from: number, to: number, type: TemporalType): Moment | null {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
   const match = pattern.exec(text);
@@ -26,9 +27,10 @@ export function splitMoment(bytes: Uint8Array, from: number, to: number, type: T
   const ms = clock * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
   // A leap second has no place in a day of a spreadsheet.
   if (ms >= dayMs) return null;
+  // Date.UTC takes years below 100 for those of a century, and a day that its month lacks for one of the next.
+  const exists = Number(year) >= 100 && isCalendarDate(Number(year), Number(month), Number(date));
+  if (year !== undefined && !exists) return null;
   const day = year === undefined ? null : Date.UTC(Number(year), Number(month) - 1, Number(date)) / dayMs;
-  // Date.UTC takes years below 100 for those of a century.
-  if (year !== undefined && Number(year) < 100) return null;
   return { day, ms, isRounded: /[1-9]/.test(fraction.slice(3)), hasZone: zone !== undefined };
 }
 

@@ -2,9 +2,9 @@ import { createError } from "../../../src/errors.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 import type { ZipEntryFile } from "../../shared/zip/zip-reader.js";
-import { formatNumber, numberText } from "../read/numbers.js";
+import { formatNumber, numberText, withLeadingZeros } from "../read/numbers.js";
 import type { RowSpool } from "../read/row-spool.js";
-import { errorCell, type SheetExtras, uncalculatedCell } from "../read/sheet.js";
+import { errorCell, type SheetExtras, uncalculatedCell, uncalculatedExample } from "../read/sheet.js";
 import { walkXml } from "../read/walk-xml.js";
 import { NumberKind } from "./number-formats.js";
 import { formatSerial } from "./serial-dates.js";
@@ -27,7 +27,12 @@ const name = {
   hyperlink: 13,
   drawing: 14,
   legacyDrawing: 15,
+  col: 16,
+  min: 17,
+  max: 18,
 } as const;
+
+const isTrue = (text: string | null) => text === "1" || text === "true";
 
 /** What the cells of all sheets share. */
 export interface CellContext {
@@ -99,10 +104,17 @@ export class SheetReader {
         this.row = row;
         this.column = -1;
         const hidden = attributes.indexOf(name.hidden);
-        if (hidden >= 0 && /^(1|true)$/.test(attributes.value(hidden))) this.extras.hiddenRows++;
+        if (hidden >= 0 && isTrue(attributes.value(hidden))) this.extras.hiddenRows++;
         this.rows.beginRow(row);
         return;
       }
+      case name.col:
+        if (isTrue(attributes.get("hidden")))
+          this.extras.hiddenColumns.push({
+            from: Number(attributes.get("min")) - 1,
+            to: Number(attributes.get("max")),
+          });
+        return;
       case name.mergeCell:
         this.extras.merged++;
         return;
@@ -158,15 +170,13 @@ export class SheetReader {
   private closeCell({ content }: XmlReader): void {
     const { rows, column, type } = this;
     const { bytes, length } = content;
-    if (!this.hasValue) {
-      if (this.hasFormula)
-        rows.lose(
-          uncalculatedCell,
-          column,
-          "a formula without a stored result; open and save it in a spreadsheet program",
-        );
+    // Libraries write formulas with an empty value; the empty text that a formula gives has the type `str`.
+    const hasResult = this.hasValue && (length > 0 || type === "str" || !this.hasFormula);
+    if (this.hasFormula && !hasResult) {
+      rows.lose(uncalculatedCell, column, uncalculatedExample);
       return;
     }
+    if (!this.hasValue) return;
     switch (type) {
       case "s":
         this.shared(bytes, length);
@@ -233,6 +243,10 @@ export class SheetReader {
       return;
     }
     const value = Number(text ?? bytes.toString("latin1", 0, length));
+    if (kind >= NumberKind.zeros) {
+      rows.plain(column, withLeadingZeros(value, kind - NumberKind.zeros) ?? text ?? String(value));
+      return;
+    }
     const moment = formatSerial(value, kind, this.around.is1904);
     if (moment === null) {
       const day = value < 1 ? "1900-01-00" : "1900-02-29";

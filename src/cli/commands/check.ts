@@ -39,7 +39,9 @@ function describeProblems(layer: LayerReport): string {
   const verdict =
     layer.problems.length === 0
       ? layer.error === null
-        ? "no problem found"
+        ? layer.suspectedOrder === null
+          ? "no problem found"
+          : "x and y seem to be swapped"
         : layer.errorCode === "crs-no-operation"
           ? "convert refuses it, except for output formats that support any reference system"
           : "convert refuses it"
@@ -55,9 +57,23 @@ function describeProblems(layer: LayerReport): string {
 }
 
 function toRecords(layer: LayerReport): string {
-  const { input, layer: name, crs, reference, featureCount, warnings, problems, error, errorCode } = layer;
+  const {
+    input,
+    layer: name,
+    crs,
+    reference,
+    featureCount,
+    warnings,
+    problems,
+    suspectedOrder,
+    error,
+    errorCode,
+  } = layer;
   const all = [
     ...(error === null ? [] : [{ type: "problem", input, layer: name, code: errorCode, reason: error }]),
+    ...(suspectedOrder === null
+      ? []
+      : [{ type: "problem", input, layer: name, code: "axis-order-suspected", reason: suspectedOrder }]),
     ...sortProblems(layer).map(({ code, reason, place }) => ({
       type: "problem",
       input,
@@ -74,7 +90,7 @@ function toRecords(layer: LayerReport): string {
       reference,
       featureCount,
       warnings,
-      problems: problems.length + (error === null ? 0 : 1),
+      problems: problems.length + (error === null ? 0 : 1) + (suspectedOrder === null ? 0 : 1),
     },
   ];
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -125,7 +141,8 @@ export const checkCommand: Command<CheckArguments> = {
         else process.stdout.write(toRecords(layer));
       }
       const bad = layers.some(
-        (layer) => layer.error !== null || layer.problems.length > 0 || (args.strict && layer.warnings.length > 0),
+        ({ error, problems, suspectedOrder, warnings }) =>
+          error !== null || problems.length > 0 || suspectedOrder !== null || (args.strict && warnings.length > 0),
       );
       return bad ? exitStatus.rejected : 0;
     });

@@ -37,7 +37,7 @@ export function parseConvertRequest(args: ConvertArguments): ConvertRequest {
 export const convertCommand: Command<ConvertArguments> = {
   usage: "convert <paths..>",
   summary:
-    "Convert INPUT... to OUTPUT: files, folders, globs, zip files, http(s) and s3 addresses, ArcGIS services, pg: for a database, map:ID for a map of a service, - for stdin or stdout",
+    "Convert INPUT... to OUTPUT: files, folders, globs, zip files, http(s) and s3 addresses, ArcGIS, WFS and OGC API services, pg: for a database, map:ID for a map of a service, - for stdin or stdout",
   positionals: { paths: { type: "string", array: true, describe: "INPUT... OUTPUT", demandOption: true } },
   options: {
     from: readingOptions.from,

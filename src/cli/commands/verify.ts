@@ -24,8 +24,8 @@ export const verifyCommand: Command<SyncArguments & CompareArguments> = {
   examples: [["verify places.gpkg --map 7c0… --exit-code", "exit with 20 if they differ"]],
   async run(args) {
     const { runComparison } = await import("../run/run-compare.js");
-    const { renderDifferences } = await import("../output/plan-table.js");
+    const { differsFromSource, renderDifferences } = await import("../output/plan-table.js");
     const request = syncRequestOf({ ...args, mode: "full", keepUnmanaged: true, deleteExcluded: true });
-    return runComparison(request, "full", args, renderDifferences);
+    return runComparison(request, "full", args, renderDifferences, differsFromSource);
   },
 };

@@ -79,11 +79,11 @@ export function describeRegression({ what, code, field, before, now, example = "
       ? `missing since the last run: ${name}`
       : `changed since the last run: ${name} ${example}`;
   }
-  if (what === "format") return `changed since the last run: format of the source, ${escapeControlCharacters(example)}`;
+  if (what === "format") return `changed since the last run: format of the source ${escapeControlCharacters(example)}`;
   if (what === "extent")
     return code === "moved"
-      ? `elsewhere than in the last run: extent of the features, ${escapeControlCharacters(example)}`
-      : `much larger than in the last run: extent of the features, ${escapeControlCharacters(example)}`;
+      ? `moved since the last run: extent of the features, ${escapeControlCharacters(example)}`
+      : `much larger since the last run: extent of the features, ${escapeControlCharacters(example)}`;
   const word = kindWords.find(([, kind]) => kind === what)?.[2];
   if (word === undefined) {
     const order = before !== null && now < before ? "fewer" : "more";

@@ -1,7 +1,7 @@
 /** The output of `geoferry plan`: counts by class, and examples with their old and new values. */
 import { groupDigits } from "../../format-count.js";
 import { findTrippedGuards, type TrippedGuard } from "../../sync/plan/guards.js";
-import type { OpenPlan, PlanAction, PlanHeader } from "../../sync/plan/plan.js";
+import { isEmptyPlan, type OpenPlan, type PlanAction, type PlanCounts, type PlanHeader } from "../../sync/plan/plan.js";
 import type { CommonArguments } from "../command.js";
 import {
   listChanges,
@@ -38,15 +38,22 @@ export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promis
   return render({ ...plan, header: { ...plan.header, put: false } }, [], args, differenceLabels);
 }
 
+/**
+ * Whether a map differs from a source: features of the map without a key count, since the source has none of them, and so
+ * do those whose source feature was rejected.
+ */
+export const differsFromSource = (counts: PlanCounts): boolean =>
+  !isEmptyPlan(counts) || counts.unmanaged + counts.protected > 0;
+
 /** Title and descriptions of the table. */
 interface TableLabels {
-  readonly title: (header: PlanHeader) => string;
+  readonly title: (header: PlanHeader, counts: PlanCounts) => string;
   readonly meanings: Readonly<Partial<Record<PlanClass, string>>>;
 }
 
 const planLabels: TableLabels = { title: ({ mode }) => mode, meanings: {} };
 const differenceLabels: TableLabels = {
-  title: () => "differences",
+  title: (_, counts) => (differsFromSource(counts) ? "differences" : "no differences"),
   meanings: {
     create: "missing on the map",
     update: "different",
@@ -93,7 +100,7 @@ export function planText(
   words: TableLabels = planLabels,
 ): string {
   const { header, counts } = plan;
-  let text = `${words.title(header)}, ${matchWords(header)}:\n`;
+  let text = `${words.title(header, counts)}, ${matchWords(header)}:\n`;
   const rows = shownClasses(counts);
   const width = Math.max(...rows.map(({ count }) => groupDigits(counts[count]).length));
   for (const { name, count, means } of rows) {

@@ -95,7 +95,7 @@ function checkReplaceable(path: string, kind: keyof Reports): void {
     throw fail(describeSystemError(error), error);
   }
   if (head !== "" && !isReport[kind](head))
-    throw fail("the file exists and is no such report of an earlier run; name another file");
+    throw fail("the file exists, but is not a report of an earlier run; name another file");
 }
 
 /** More than the style sheet of a page. */

@@ -1,7 +1,8 @@
 /** `geoferry apply`: applies a saved plan. */
 
 import type { MapDetails } from "../../errors/sync-apply-errors.js";
-import { createError } from "../../errors.js";
+import type { GuardDetails } from "../../errors/sync-plan-errors.js";
+import { createError, GeoferryError } from "../../errors.js";
 import { Spool } from "../../io/input/spool.js";
 import type { ApplyReport } from "../../sync/apply/apply-context.js";
 import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
@@ -28,11 +29,19 @@ export async function runApply(args: ApplyArguments): Promise<number> {
     renderCounts(plan, args);
     return mayDelete(plan, args);
   };
-  const report = await applySavedPlan(plan, rejects, run, confirm);
+  const report = await applySavedPlan(plan, rejects, run, confirm).catch((error: unknown) => {
+    throw nameGuardedPlan(error, args.plan);
+  });
   display.clear();
   if (report) return reportApplied(nameOutdatedPlan(report, args.plan), header.map, run, args);
   if (isEmptyPlan(counts)) printNotice(args, `${args.plan}: nothing to do`);
   return 0;
+}
+
+/** The options that allow what a guard stops are those of the command that makes the plan. */
+function nameGuardedPlan(error: unknown, plan: string): unknown {
+  if (!(error instanceof GeoferryError) || error.code !== "guard-sync") return error;
+  return createError("guard-sync", { ...(error.details as GuardDetails), plan }, error);
 }
 
 /** The same plan would conflict again: the advice is to make another one. */

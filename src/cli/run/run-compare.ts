@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
-import { isEmptyPlan, type OpenPlan, type PlanMode } from "../../sync/plan/plan.js";
+import { isEmptyPlan, type OpenPlan, type PlanCounts, type PlanMode } from "../../sync/plan/plan.js";
 import { planSync } from "../../sync/plan/plan-sync.js";
 import type { SyncRequest } from "../../sync/request.js";
 import { expandSource } from "../../sync/source/expand-source.js";
@@ -32,15 +32,23 @@ export const runComparison = (
   mode: PlanMode,
   args: CompareArguments,
   reportPlan: ReportPlan,
-): Promise<number> => advising(args, () => compareInSession(given, mode, args, reportPlan));
+  differs: Differs = changesMap,
+): Promise<number> => advising(args, () => compareInSession(given, mode, args, reportPlan, differs));
 
 type ReportPlan = (plan: OpenPlan, args: CommonArguments) => void | Promise<void>;
+
+/** Whether `--exit-code` reports differences. */
+type Differs = (counts: PlanCounts) => boolean;
+
+/** Whether applying the plan would change the map. */
+const changesMap: Differs = (counts) => !isEmptyPlan(counts);
 
 async function compareInSession(
   given: SyncRequest,
   mode: PlanMode,
   args: CompareArguments,
   reportPlan: ReportPlan,
+  differs: Differs,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
   for (const file of [path, args.html]) refuseExisting(file, overwrite);
@@ -63,5 +71,5 @@ async function compareInSession(
     printNotice(args, `saved a page with the map before and after in ${args.html}`);
   }
   if (source.rejects.count > 0 || source.gaps.length > 0) return exitStatus.rejected;
-  return args.exitCode && !isEmptyPlan(plan.counts) ? exitStatus.differences : 0;
+  return args.exitCode && differs(plan.counts) ? exitStatus.differences : 0;
 }

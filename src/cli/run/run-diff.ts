@@ -84,7 +84,7 @@ async function findOnlyInput(given: string, from: string | undefined, host: Host
     .map(({ address }) => address)
     .join(", ")}${found.length > 3 ? " …" : ""}`;
   throw createError("usage", {
-    reason: `${given} names ${found.length} inputs (${listed}), and diff compares one input with another: name one of them`,
+    reason: `${given} names ${found.length} inputs (${listed}), but diff compares one input with another: name one of them`,
   });
 }
 

@@ -6,7 +6,7 @@ import type { LayerPair } from "../pair-layers.js";
 import type { CompareRequest } from "../request.js";
 import type { SpooledLayer } from "../spool/spooled-side.js";
 import type { Remainders, RowSet } from "./cancel-equal.js";
-import { rankIdentifierName } from "./identifier-names.js";
+import { isQuantityName, rankIdentifierName } from "./identifier-names.js";
 import { countKeys, hasEarlyDuplicates, type KeyStats } from "./key-stats.js";
 import { createRowKeyReader, keyColumn, type MatchKey } from "./row-key.js";
 
@@ -86,6 +86,8 @@ function candidates({ old, new: recent }: LayerPair, ignored: readonly string[])
   const others = shared.filter(
     ({ name, type }) => !names.has(name) && type !== "double" && types.get(name) !== "double",
   );
+  // Names before quantities, in their order.
+  others.sort((a, b) => Number(isQuantityName(a.name)) - Number(isQuantityName(b.name)));
   const byField = (name: string): MatchKey => ({ by: "field", name });
   return [
     ...ranked.map(({ name }) => byField(name)),

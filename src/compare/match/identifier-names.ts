@@ -17,3 +17,10 @@ export function rankIdentifierName(name: string): number | null {
   const like = identifierPatterns.findIndex((pattern) => pattern.test(name));
   return like < 0 ? null : identifierNames.length + like;
 }
+
+/** Words for quantities in a name: their values may all differ, and change. */
+const quantityWords =
+  /(^|[_\-. ])(pop|population|area|length|count|total|sum|est|estimate|height|elev|elevation|altitude|value|amount|price|percent|pct|rate|ratio|share|density|gdp|year|age|width|depth|speed|weight|lat|lon|latitude|longitude)(?=[_\-. \d]|$)/i;
+
+/** Whether a field with this name holds a quantity rather than a name. */
+export const isQuantityName = (name: string): boolean => quantityWords.test(name);

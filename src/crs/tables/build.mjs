@@ -482,3 +482,38 @@ write(
   "as operations.ts, of operations that EPSG has replaced by others",
   replaced,
 );
+
+// The declared order of axes, from the newer database. PROJ's rule for north first: north and east, or named so at a pole.
+const axisPairs = (table, what) =>
+  rows(
+    `select s.code c from ${table} s
+      join axis a on a.coordinate_system_auth_name = s.coordinate_system_auth_name
+        and a.coordinate_system_code = s.coordinate_system_code and a.coordinate_system_order = 1
+      join axis b on b.coordinate_system_auth_name = s.coordinate_system_auth_name
+        and b.coordinate_system_code = s.coordinate_system_code and b.coordinate_system_order = 2
+      where s.auth_name = 'EPSG' and s.text_definition is null and (${what}) order by cast(s.code as integer)`,
+    newer,
+  ).map((row) => Number(row.c));
+const northFirst = new Set(
+  axisPairs(
+    "projected_crs",
+    "a.orientation = 'north' and b.orientation = 'east' or a.name like 'Northing%' and b.name like 'Easting%'",
+  ),
+);
+// Ranges of codes: all projected systems in between are declared in the same order.
+const ranges = [];
+let isOpen = false;
+for (const code of axisPairs("projected_crs", "1")) {
+  if (!northFirst.has(code)) isOpen = false;
+  else if (isOpen) ranges[ranges.length - 1][1] = code;
+  else {
+    ranges.push([code, code]);
+    isOpen = true;
+  }
+}
+write(
+  "axis-order.ts",
+  "northFirstLines",
+  "EPSG codes of projected systems that declare the northing first: first|last",
+  ranges,
+);

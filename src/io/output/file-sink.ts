@@ -64,6 +64,10 @@ export class FileSink implements HostSink {
     }
   }
 
+  get replacedPath(): string | null {
+    return this.options.overwrite && lstatOrNull(this.main) ? this.main : null;
+  }
+
   private oldCompanions(): string[] {
     const extensions = this.options.companions ?? [];
     return [...new Set([this.main, this.name].flatMap((path) => findCompanions(path, extensions)))];

@@ -109,7 +109,7 @@ export const stepFile = objectKind("a step", {
   maxWithoutGeometry: member(limit, "Fail if more features than this would be written without geometry: 100 or 5%"),
   maxDecrease: member(
     limit,
-    "Fail if the source has fewer features than in the last run by more than this: 100 or 5%; for a target that is a map, use its maxDelete",
+    "Fail if the source has lost more features than this since the last run: 100 or 5%; if the target is a map, use maxDelete of the target",
   ),
   strict: member(flag, "Fail on warnings and losses"),
   skipErrors: member(flag, "Skip corrupt parts of the source"),

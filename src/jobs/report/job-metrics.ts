@@ -34,7 +34,7 @@ export const jobGauges = {
   step_skipped_ranges: { labels: ["job", "step"], help: "Skipped ranges of corrupt sources, by step" },
   step_regressions: {
     labels: ["job", "step", "what"],
-    help: "Regressions since the previous run of the step: more losses, notices or skipped ranges, fewer features, features elsewhere, fields missing or of another type, another format",
+    help: "Regressions since the previous run of the step: more losses, notices or skipped ranges, fewer features, a moved or grown extent, fields missing or of another type, another format",
   },
 } as const satisfies Readonly<Record<string, { labels: readonly string[]; help: string }>>;
 

@@ -228,7 +228,7 @@ function itemOf(
   };
   if (!record) {
     const report = error instanceof GeoferryError ? toErrorReport(error) : error!;
-    return { ...item, result: "failed", counts: {}, error: report };
+    return { ...item, result: "failed", counts: {}, error: explainExisting(report, output, lastRecord) };
   }
   if (record.upToDate) {
     if (!isCurrent || lastRecord === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
@@ -242,6 +242,14 @@ function itemOf(
   const { counts, fields: _, extent: __, formats: ___, ...lists } = findings;
   const regressions = findRegressions(lastRecord?.findings ?? null, findings);
   return { ...item, ...lists, regressions, result: isPartial(findings) ? "rejects" : "done", counts };
+}
+
+/** Adds why a file that the job wrote is not replaced: only an unmodified one is. */
+function explainExisting(error: ErrorReport, output: string, lastRecord: OutputRecord | null): ErrorReport {
+  const main = toAbsolute(output);
+  const isWritten = lastRecord?.files.some(({ path }) => toAbsolute(path) === main) ?? false;
+  if (error.code !== "output-exists" || !isWritten) return error;
+  return { ...error, message: `${error.message}; the output was changed after the job wrote it` };
 }
 
 /** Whether some source features are missing in the output. */

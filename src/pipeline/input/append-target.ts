@@ -3,7 +3,10 @@ import { basename, dirname, extname, join } from "node:path";
 import { crsContext, isSameCrs } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
+import { findCompanions } from "../../io/output/temporary-names.js";
 import type { Crs } from "../../model/layer.js";
+import type { Format } from "../../plugin/format.js";
+import type { Registry } from "../../plugin/registry.js";
 import { isUpdatedInPlace } from "../plan/in-place-update.js";
 import type { ChosenWriter } from "../plan/plan-outputs.js";
 import { targetCrs } from "../plan/plan-stages.js";
@@ -51,14 +54,21 @@ function lastModifiedMs(path: string): number {
   return Math.max(...names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
-/** Whether the output exists and is newer than all inputs; false if an input is not a file. */
-export function isUpToDate(output: string, inputs: readonly string[]): boolean {
+/** The latest modification time of an input and its companions, without those of an output with the same stem. */
+function lastModifiedBeside(input: string, { companionExtensions = [] }: Format, registry: Registry): number {
+  const extensions = registry.findSiblingExtensions(input).filter((name) => !companionExtensions.includes(name));
+  const files = [input, ...findCompanions(input, extensions)];
+  return Math.max(...files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+}
+
+/** Whether the output exists and is newer than all inputs with their companions; false if an input is not a file. */
+export function isUpToDate(output: string, inputs: readonly string[], format: Format, registry: Registry): boolean {
   const written = statSync(output, { throwIfNoEntry: false });
   if (!written) return false;
   return inputs.every((input) => {
     if (!statSync(input, { throwIfNoEntry: false })) return false;
     return dirname(input) === dirname(output) && basename(input, extname(input)) === basename(output, extname(output))
-      ? statSync(input).mtimeMs < written.mtimeMs
+      ? lastModifiedBeside(input, format, registry) < written.mtimeMs
       : lastModifiedMs(input) < written.mtimeMs;
   });
 }

@@ -32,7 +32,8 @@ function geometryMissingError(
   // Only readers that suggest coordinate columns have options that choose them.
   const tables = layers.filter(({ layer }) => layer.likelyCoordinateFields !== undefined);
   const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
-  const error = createError("geometry-missing", { source, option, candidates, fields, reason });
+  const uncalculated = layers.flatMap(({ layer }) => layer.uncalculatedCoordinates ?? []).slice(0, 2);
+  const error = createError("geometry-missing", { source, option, candidates, fields, reason, uncalculated });
   recordFailedInput(error, layers[0]!.address);
   return error;
 }

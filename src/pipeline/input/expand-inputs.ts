@@ -120,7 +120,7 @@ const maxListedFiles = 5;
 /** What `onLeftOut` of `expandInputs` got. */
 export function leftOutNotice(paths: readonly string[]): Loss {
   const listed = `${paths.slice(0, maxListedFiles).join(", ")}${paths.length > maxListedFiles ? " …" : ""}`;
-  const example = `no format has files of these names, so they were left out: ${listed}; name each as an input to read it by its content`;
+  const example = `no format matches these names, so the files were left out: ${listed}; to read one by its content, name it as an input`;
   return { code: "files-left-out", layer: "", count: paths.length, example };
 }
 

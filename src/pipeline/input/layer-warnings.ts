@@ -30,14 +30,8 @@ export async function findWarnings(
   if (crs === null && extent && !namesCrs) found.push(await explainMissingCrs(extent));
   if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
   if (extent) {
-    const geographic = crs === null || crs.kind === "geographic";
-    const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
-    if (swap === "sure")
-      found.push(
-        "x and y may be swapped: latitudes exceed 90 degrees, and all coordinates are in range after an exchange (--swap-xy); if only single positions are wrong, correct them",
-      );
-    else if (swap === "suspected")
-      found.push("x and y may be swapped: only the swapped extent lies in the area of use (--swap-xy)");
+    const swap = await explainSwap(crs, extent);
+    if (swap !== null) found.push(swap);
     else if (crs && isWgs84(crs) && exceedsDegrees(extent))
       found.push("coordinates exceed 180 or 90 degrees: the coordinate reference system may be wrong (--source-crs)");
   }
@@ -46,6 +40,17 @@ export async function findWarnings(
   const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
   if (empty.length > 0 && count > 0) found.push(`fields without values: ${empty.join(", ")}`);
   return found;
+}
+
+/** Why x and y seem to be swapped in longitudes and latitudes; null if they do not. */
+export async function explainSwap(crs: Crs | null, extent: Extent): Promise<string | null> {
+  if (crs !== null && crs.kind !== "geographic") return null;
+  const swap = suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) });
+  if (swap === "sure")
+    return "x and y may be swapped: latitudes exceed 90 degrees, and all coordinates are in range after swapping (--swap-xy); if only single positions are wrong, correct them";
+  return swap === "suspected"
+    ? "x and y may be swapped: only the swapped extent lies in the area of use (--swap-xy)"
+    : null;
 }
 
 /** The four corners of an extent. */

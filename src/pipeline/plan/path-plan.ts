@@ -8,7 +8,6 @@ import { isWgs84 } from "../../crs/index.js";
 import { createError, type GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import {
-  findCompanions,
   lstatOrNull,
   maxNameBytes,
   outputError,
@@ -21,8 +20,9 @@ import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { ConvertRequest, Host } from "../request.js";
+import { filesBeside, refuseForeignCompanion, refuseForeignPrj } from "./companion-owners.js";
 import { isUpdatedInPlace } from "./in-place-update.js";
-import { type ChosenWriter, splitExtension } from "./plan-outputs.js";
+import { type ChosenWriter, splitExtension, zipOptions } from "./plan-outputs.js";
 
 /** Canonical paths of the files that the conversions of one run write, so that no two write the same file. */
 export type OutputReservations = Pick<Set<string>, "has" | "add">;
@@ -43,15 +43,6 @@ interface PlannedWrite {
 type PathRule = (write: PlannedWrite, plan: PathPlan) => GeoferryError | null;
 
 const pathExists = (path: string): boolean => lstatOrNull(path) !== null;
-
-/** The existing companions of a file; none if the folder cannot be listed, which opening the file reports. */
-function filesBeside(file: string, extensions: readonly string[]): string[] {
-  try {
-    return findCompanions(file, extensions);
-  } catch {
-    return [];
-  }
-}
 
 /** Lower case and composed, since names that differ only in case or composition are the same file on many file systems. */
 function canonicalKey(file: string): string {
@@ -100,6 +91,7 @@ const refuseInput: PathRule = ({ path, resolvedPath, purpose }, { inputFiles }) 
 const refuseInputCompanion: PathRule = ({ path, resolvedPath, purpose }, { inputPaths, format }) => {
   // The companions of an existing output are its own.
   if (purpose !== "output" || !format.companionExtensions || pathExists(resolvedPath)) return null;
+  if (zipOptions(path, format).zip) return null;
   const [stem] = splitExtension(resolve(path), format);
   const hasInputOfSameStem = inputPaths.some(
     (input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input),
@@ -107,6 +99,10 @@ const refuseInputCompanion: PathRule = ({ path, resolvedPath, purpose }, { input
   const companion = hasInputOfSameStem ? filesBeside(resolvedPath, format.companionExtensions)[0] : undefined;
   return companion === undefined ? null : createError("output-is-input", { output: companion });
 };
+
+/** An output must not take over or replace the companions of another dataset: `survey.tsv` beside `survey.csv` and `.prj`. */
+const refuseForeign: PathRule = ({ path, resolvedPath, purpose }, { format, registry }) =>
+  purpose === "output" ? refuseForeignCompanion(path, resolvedPath, pathExists(resolvedPath), format, registry) : null;
 
 const refuseDuplicate: PathRule = ({ path, key }, plan) => {
   if (!plan.isReserved(key)) return null;
@@ -123,16 +119,8 @@ const pathRules: readonly PathRule[] = [
   refuseInput,
   refuseExisting,
   refuseInputCompanion,
+  refuseForeign,
 ];
-
-/** Refuses to replace the .prj file of a Shapefile of the same name with the .prj file of a table. @throws usage */
-function checkPrj(path: string, crs: Crs, { companionExtensions, reader }: Format): void {
-  if (isWgs84(crs) || companionExtensions?.includes("prj") || !reader?.siblingExtensions?.includes("prj")) return;
-  const [prj, shp] = ["prj", "shp"].map((extension) => filesBeside(resolveSymlinks(path), [extension])[0]);
-  if (prj === undefined || shp === undefined) return;
-  const reason = `${prj}: belongs to ${basename(shp)}, but ${path} needs a .prj file of the same name to declare ${crs.name}; choose another output name`;
-  throw createError("usage", { reason });
-}
 
 /** Whether the outputs may replace existing files. */
 const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
@@ -185,6 +173,7 @@ export class PathPlan {
   /** Null if rejected features are not written. */
   readonly rejectsPath: string | null;
   readonly format: Format;
+  readonly registry: Registry;
   readonly mayReplace: boolean;
   private readonly reservations: OutputReservations;
   private readonly writes: PlannedWrite[] = [];
@@ -201,6 +190,7 @@ export class PathPlan {
       originalPath = (input) => input,
     } = rules;
     this.format = format;
+    this.registry = registry;
     this.mayReplace = mayReplace;
     this.reservations = reservations;
     const { output, overwrite = false } = request;
@@ -226,7 +216,9 @@ export class PathPlan {
 
   /** Checks the .prj file of an output, once its CRS is known. @throws usage */
   declareCrs(path: string, crs: Crs | null): void {
-    if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
+    if (crs === null || isWgs84(crs) || this.format.addresses || isStream(path)) return;
+    const error = refuseForeignPrj(path, resolveSymlinks(path), crs.name, this.format, this.registry);
+    if (error) throw error;
   }
 
   private add(path: string, purpose: PlannedWrite["purpose"], mayReplace: boolean): void {

@@ -141,8 +141,8 @@ async function planCrs(
   const operation = await findOperationWithAdvice(source, target, options);
   reportBuilder.planOperation(open.layer.name, operation);
   const area = await areaCheckSettings(source);
-  if (area !== null) add("check-area", { ...area, swapped: request.swapXy ?? false });
   const untouched = operation.kind === "identity";
+  if (area !== null) add("check-area", { ...area, swapped: request.swapXy ?? false, untransformed: untouched });
   const targetArea = untouched ? null : await areaCheckSettings(target);
   if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });
   if (!untouched) add("reproject", { operation: await shareGrids(operation), continuousLongitudes });

@@ -29,8 +29,8 @@ export class AppendCheck {
       const file = await sink.create(extension);
       return extension === undefined ? this.watchFile(file) : file;
     };
-    const { name, inPlaceTarget, folderPath } = sink;
-    return { name, inPlaceTarget, ...(folderPath === undefined ? {} : { folderPath }), create };
+    const { name, inPlaceTarget, folderPath, replacedPath = null } = sink;
+    return { name, inPlaceTarget, replacedPath, ...(folderPath === undefined ? {} : { folderPath }), create };
   }
 
   private watchFile(file: SinkFile): SinkFile {

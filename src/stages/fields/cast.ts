@@ -12,7 +12,7 @@ import {
   valueAt,
 } from "../../model/column.js";
 import type { Field, FieldType } from "../../model/field.js";
-import { isExistingDay, temporalTypeAt } from "../../model/temporal-type.js";
+import { temporalTypeAt } from "../../model/temporal-type.js";
 import { fieldTypeMapSetting, type StageSettings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 import { CastLosses, castValue, doubleToInt32, doubleToInt64, int64ToDouble, int64ToInt32 } from "./cast-value.js";
@@ -117,7 +117,6 @@ function shareTemporal(column: BytesColumn, to: FieldType): Column | null {
     if (presence[row] !== Presence.value) continue;
     const from = offsets[row]!;
     if (temporalTypeAt(bytes, from, offsets[row + 1]!) !== to) return null;
-    if (to !== "time" && !isExistingDay(bytes, from)) return null;
   }
   return { ...column, type: to };
 }

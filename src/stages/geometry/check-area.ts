@@ -17,6 +17,8 @@ export interface CheckAreaSettings {
   readonly areaName: string | null;
   /** Whether x and y were exchanged after reading. */
   readonly swapped?: boolean;
+  /** Whether no later stage rejects positions that cannot be transformed to degrees, so that they are counted here. */
+  readonly untransformed?: boolean;
 }
 
 /** Tolerance around the area in degrees: as much as it spans, within these limits. */
@@ -31,12 +33,20 @@ const samplePositions = [0, 0.5, 1];
 
 /**
  * Counts features far outside the area of use of their system in the notice `outside-crs-area`: such coordinates are
- * distorted or, more likely, in another system. With `target`, counts features outside the area of the output system in the
+ * distorted or, more likely, in another system. If all of them are in the area after swapping x and y, the notice is
+ * `axis-order-suspected`. With `target`, counts features outside the area of the output system in the
  * notice `outside-target-area`: the accuracy of the operation is unknown there. Checks source coordinates, since target
  * coordinates far from the area may be meaningless.
  */
 export async function build(settings: StageSettings, context: StageContext): Promise<Stage> {
-  const { crs, target, area, areaName, swapped = false } = settings as unknown as CheckAreaSettings;
+  const {
+    crs,
+    target,
+    area,
+    areaName,
+    swapped = false,
+    untransformed = false,
+  } = settings as unknown as CheckAreaSettings;
   if (typeof crs?.definition !== "string" || !Array.isArray(area))
     throw createError("internal", { reason: "check-area was given no system or no area" });
   const locate = await buildGeographicTransform(crs);
@@ -44,15 +54,15 @@ export async function build(settings: StageSettings, context: StageContext): Pro
   const adviceFor = target === undefined ? await createZoneAdviser(crs) : null;
   const margin = marginFor(area);
   const isInside = (longitude: number, latitude: number, beyond: number) =>
-    Number.isNaN(longitude + latitude) || isNearArea(area, longitude, latitude, beyond);
+    Number.isFinite(longitude + latitude) ? isNearArea(area, longitude, latitude, beyond) : !untransformed;
   const [west, south, east, north] = area;
   const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
   const of = target ?? crs;
   const where = `${of.id ?? of.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
   const code = target === undefined ? "outside-crs-area" : "outside-target-area";
-  const exchange = swapped ? "omit --swap-xy" : "--swap-xy exchanges them";
-  const swapAdvice = `x and y seem to be exchanged: ${exchange}, and the place is in the area`;
-  /** Whether all of these positions lie in the area after an exchange of x and y. */
+  const exchange = swapped ? "omit --swap-xy" : "--swap-xy swaps them";
+  const swapAdvice = `x and y seem to be swapped: ${exchange}; all of them then lie in the area`;
+  /** Whether all of these positions lie in the area after swapping x and y. */
   const fitExchanged = (positions: readonly number[]): boolean => {
     const xy = Float64Array.from(positions, (_, k) => positions[k ^ 1]!);
     locate(xy);
@@ -76,10 +86,15 @@ export async function build(settings: StageSettings, context: StageContext): Pro
         outside.push(x, y);
         if (example !== "") continue;
         const advice = adviceFor === null ? suggestTargetCrs(longitude, latitude) : adviceFor(x, y);
-        example = `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${advice && `; ${advice}`}`;
+        const place = Number.isFinite(longitude + latitude)
+          ? `is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of`
+          : "cannot be transformed to longitude and latitude, so it is not in";
+        example = `${x}, ${y} ${place} the area of use of ${where}${advice && `; ${advice}`}`;
       }
-      if (target === undefined && count > 0 && fitExchanged(outside)) example += `; ${swapAdvice}`;
-      if (count > 0) context.reportNotice(code, undefined, example, count);
+      if (count === 0) return batch;
+      const isExchanged = target === undefined && fitExchanged(outside);
+      if (isExchanged) context.reportNotice("axis-order-suspected", undefined, `${example}; ${swapAdvice}`, count);
+      else context.reportNotice(code, undefined, example, count);
       return batch;
     },
   };
@@ -144,7 +159,8 @@ function firstPositionOutside(
   const [from, to] = positionRange(column, row);
   for (let k = from; k < to; k++) {
     const [longitude, latitude] = [column.xy[2 * k]!, column.xy[2 * k + 1]!];
-    if (!isInside(longitude, latitude)) return [given.xy[2 * k]!, given.xy[2 * k + 1]!, longitude, latitude];
+    const [x, y] = [given.xy[2 * k]!, given.xy[2 * k + 1]!];
+    if (Number.isFinite(x + y) && !isInside(longitude, latitude)) return [x, y, longitude, latitude];
   }
   if (!column.members || !column.memberOffsets) return null;
   for (let k = column.memberOffsets[row]!; k < column.memberOffsets[row + 1]!; k++) {

@@ -77,7 +77,7 @@ function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault 
   return {
     code,
     reason: isExchanged
-      ? `${reason}; if latitude comes before longitude in the whole input, --swap-xy exchanges them`
+      ? `${reason}; if latitude comes before longitude in the whole input, --swap-xy swaps them`
       : reason,
   };
 }

@@ -34,7 +34,7 @@ function reportRounding({ length, geometry }: Batch, decimals: number, context: 
     if (count++ === 0) example = value;
   }
   if (count === 0) return;
-  const text = `${example} of a feature that the output had became ${Number(example.toFixed(decimals))}; --out precision=15 keeps all decimals`;
+  const text = `${example} of an existing feature became ${Number(example.toFixed(decimals))}; --out precision=15 keeps all decimals`;
   context.reportLoss("existing-rounded", undefined, text, count);
 }
 

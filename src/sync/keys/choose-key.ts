@@ -3,7 +3,7 @@
  * candidate.
  */
 
-import { rankIdentifierName } from "../../compare/match/identifier-names.js";
+import { isQuantityName, rankIdentifierName } from "../../compare/match/identifier-names.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Snapshot } from "../../remote/snapshot/read-snapshot.js";
@@ -97,18 +97,26 @@ const mayBeKey = (field: FieldStats): boolean =>
 export const fieldsWithLargeIntegers = ({ losses }: Pick<ReadSource, "losses">): ReadonlySet<string> =>
   new Set(losses.flatMap(({ code, field }) => (code === "int64-as-text" && field !== undefined ? [field] : [])));
 
-type RankedField = Pick<FieldStats, "name" | "maxLength">;
+type RankedField = Pick<FieldStats, "name" | "maxLength" | "texts">;
 const mapFieldNames = ({ fields }: Pick<Snapshot, "fields">): RankedField[] =>
-  [...fields.keys()].map((name) => ({ name, maxLength: 0 }));
+  [...fields.keys()].map((name) => ({ name, maxLength: 0, texts: 0 }));
 
 /**
- * Sorts fields, best first: typical identifier names, then fields that the map has, then the more typical name, then
- * shorter values.
+ * Sorts fields, best first: typical identifier names, then names that are no quantities, then fields that the map has,
+ * then the more typical name, then text, then shorter values.
  */
 function rankFields<F extends RankedField>(fields: readonly F[], mapFields: Snapshot["fields"]): F[] {
-  const order = ({ name, maxLength }: F): readonly number[] => {
+  const order = ({ name, maxLength, texts }: F): readonly number[] => {
     const rank = rankIdentifierName(name);
-    return [rank === null ? 1 : 0, mapFields.has(name) ? 0 : 1, rank ?? 0, maxLength];
+    const isQuantity = rank === null && isQuantityName(name);
+    return [
+      rank === null ? 1 : 0,
+      isQuantity ? 1 : 0,
+      mapFields.has(name) ? 0 : 1,
+      rank ?? 0,
+      texts > 0 ? 0 : 1,
+      maxLength,
+    ];
   };
   const orders = new Map(fields.map((field) => [field, order(field)]));
   const difference = (a: readonly number[], b: readonly number[]) => {

@@ -248,6 +248,16 @@ describe("types", () => {
   });
 });
 
+test("the option z adds heights to the columns of a .csvt", async () => {
+  writeFileSync(scratch.path("heights.csvt"), '"CoordX","CoordY","Real"\n');
+  const input = "e,n,level\n5,6,7.5\n";
+  const plain = await read(input, {}, { name: "heights.csv" });
+  expect([geometries(plain), properties(plain)]).toEqual([[point(5, 6)], [{ level: 7.5 }]]);
+  const raised = await read(input, { z: "level" }, { name: "heights.csv" });
+  expect(geometries(raised)).toEqual([{ type: "Point", coordinates: [5, 6, 7.5] }]);
+  await expect(read(input, { z: "height" }, { name: "heights.csv" })).rejects.toMatchObject({ code: "field-missing" });
+});
+
 describe("quotes within cells", () => {
   const table = 'id,name\n1,12" pipe\n2,"5"" tube"\n3,"abc "def" ghi"\n4,"x" y\n';
   const expected = [

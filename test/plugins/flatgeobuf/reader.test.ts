@@ -135,8 +135,8 @@ describe("properties", () => {
     const path = writeFgb(
       fresh(),
       { columns: [columns[13]!, columns[12]!, columns[11]!] },
-      [["2020/02/29 1:02:03", "{", Uint8Array.of(0x61, 0xff)] as const, ["soon", "1", "a"] as const].map((row) =>
-        featureBytes(null, Buffer.concat(row.map((value, c) => property(c, sized(value))))),
+      [["2020/02/29 1:02:03", "{", Uint8Array.of(0x61, 0xff)] as const, ["2023-02-29T01:02:03", "1", "a"] as const].map(
+        (row) => featureBytes(null, Buffer.concat(row.map((value, c) => property(c, sized(value))))),
       ),
     );
     const layer = await readLayer(path);

@@ -164,6 +164,22 @@ describe("types of columns", () => {
     ]);
   });
 
+  it("days that the calendar does not have become null, with a loss", async () => {
+    const { layer, features } = await featuresIn(
+      `${table("d DATE, t DATETIME")};\nINSERT INTO t VALUES
+        (1, '2023-06-31', '2023-02-29T12:00:00Z'), (2, '2023/06/31', '2023-02-29 12:00'), (3, '2024-02-29', '2024-02-29T12:00:00Z')`,
+    );
+    expect(layer.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["value-unreadable", "d", 2],
+      ["value-unreadable", "t", 2],
+    ]);
+    expect(features.map((feature) => Object.values(feature.properties))).toEqual([
+      [null, null],
+      [null, null],
+      ["2024-02-29", "2024-02-29T12:00:00Z"],
+    ]);
+  });
+
   it("text that is no UTF-8 keeps what can be read of it", async () => {
     const { layer, features } = await featuresIn(
       `${table("a TEXT")};\nINSERT INTO t VALUES (1, CAST(x'41ff42' AS TEXT))`,

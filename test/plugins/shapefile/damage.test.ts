@@ -292,6 +292,23 @@ describe("a .shp that ends early", () => {
     },
   );
 
+  it.each([
+    ["within a record", 100 + 28 * 3 + 12],
+    ["between two records", 100 + 28 * 3],
+  ])("what the .shx has beyond the end of the .shp is a skipped range, and no note: %s", async (name, length) => {
+    const files = { shp: whole.shp.subarray(0, length), shx: whole.shx, dbf: rows };
+    const context = new RecordingContext(true);
+    await readFeatures(writeShapefile(scratch, `range-${name.replace(/ /g, "-")}`, files), {}, context);
+    expect(context.notices).toEqual([]);
+    expect(context.skippedRanges).toMatchObject([
+      {
+        place: { byte: 184 },
+        bytes: null,
+        reason: `the file ends early: the .shx has record 4 here and perhaps others after it, but the .shp ends at byte ${length}`,
+      },
+    ]);
+  });
+
   it("a .shp that ends early without a .dbf is an error, too", async () => {
     const path = writeShapefile(scratch, "cut-alone", { shp: whole.shp.subarray(0, 184) });
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });

@@ -456,3 +456,15 @@ describe("any layer", () => {
     );
   });
 });
+
+it("more fields than ArcGIS reads are noted", async () => {
+  for (const [count, codes] of [
+    [255, []],
+    [256, ["many-fields"]],
+  ] as const) {
+    const fields = Array.from({ length: count }, (_, n): Field => ({ name: `f${n}`, type: "int32" }));
+    const properties = Object.fromEntries(fields.map(({ name }, n) => [name, n]));
+    const { context } = await writeFeatures(scratch, stem(), [feature(at(1, 2), properties)], fields);
+    expect(context.notices.map(({ code }) => code)).toEqual(codes);
+  }
+});

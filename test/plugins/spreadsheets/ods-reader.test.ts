@@ -113,6 +113,36 @@ describe("repetition", () => {
   });
 });
 
+test("formulas without a result are a loss, and those with an empty text are not", async () => {
+  const formula = (more: string) => `<table:table-cell table:formula="of:=A2*2"${more}/>`;
+  const float = ' office:value-type="float"';
+  const book = await readWorkbook(
+    await build(
+      "uncalculated",
+      table(
+        row(...["bare", "typed", "empty", "full"].map(text)),
+        row(formula(""), formula(float), formula(' office:value-type="string"'), formula(`${float} office:value="2"`)),
+      ),
+    ),
+  );
+  expect(rowsOf(book)).toEqual([{ bare: null, typed: null, empty: "", full: 2 }]);
+  expect(book.recording.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+    ["formula-uncalculated", "bare", 1],
+    ["formula-uncalculated", "typed", 1],
+  ]);
+});
+
+test("hidden columns with values are read and reported", async () => {
+  const columns =
+    '<table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="2"/><table:table-column table:visibility="collapse" table:number-columns-repeated="1000"/>';
+  const cells = columns + row(...["a", "b", "c"].map(text)) + row(...["1", "2", "3"].map(text));
+  const book = await readWorkbook(await build("hidden-columns", table(cells)));
+  expect(rowsOf(book)).toEqual([{ a: "1", b: "2", c: "3" }]);
+  expect(book.omitted).toMatchObject([
+    { code: "columns-hidden", count: 2, example: 'the hidden columns "b", "c" were read like the others' },
+  ]);
+});
+
 test("errors, hidden tables, merged cells and formulas", async () => {
   const error =
     '<table:table-cell table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p></table:table-cell>';

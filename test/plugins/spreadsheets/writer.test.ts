@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { normalizeExcelName } from "../../../plugins/spreadsheets/sheet-names.js";
+import { splitMoment } from "../../../plugins/spreadsheets/write/moments.js";
 import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 import {
@@ -103,6 +104,15 @@ describe.skipIf(!hasLibreOffice)("LibreOffice opens and saves", () => {
 });
 
 describe("what a spreadsheet cannot hold", () => {
+  test.each(["2023-02-29", "2023-06-31", "1900-02-29", "0099-12-31"])(
+    "%s is no day, and not moved to another",
+    (day) => {
+      const bytes = Buffer.from(`${day}T12:00:00`);
+      expect(splitMoment(bytes, 0, 10, "date")).toBe(null);
+      expect(splitMoment(bytes, 0, bytes.length, "datetime")).toBe(null);
+    },
+  );
+
   test("integers of more than 15 digits are text in the whole column, a date before 1900 is text", async () => {
     const values = [
       { id: "9007199254740993", day: "1899-12-31" },

@@ -1,7 +1,19 @@
 /** Workbooks as Excel and others write them; expected values from ECMA-376 and from what Excel shows. */
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
-import { inlineRow, readWorkbook, rowsOf, typesOf, writeZip, xlsxParts } from "./support.js";
+import {
+  hasLibreOffice,
+  hasOpenpyxl,
+  inlineRow,
+  readWorkbook,
+  rowsOf,
+  saveWithLibreOffice,
+  typesOf,
+  writeZip,
+  xlsxParts,
+} from "./support.js";
 
 const scratch = new TemporaryFolder();
 const build = (name: string, parts: Parameters<typeof xlsxParts>[0]) =>
@@ -76,6 +88,45 @@ describe("types of cells", () => {
     ]);
   });
 
+  test("a formula with an empty value has no result, unless its result is the empty text", async () => {
+    const cells = ["<c><f>A1</f><v/></c>", "<c><f>A1</f><v></v></c>", '<c t="str"><f>""</f><v></v></c>', cell(1)];
+    const path = await build("empty-values", {
+      sheets: { a: `<sheetData>${inlineRow("a", "b", "c", "d")}${row(...cells)}</sheetData>` },
+    });
+    const book = await readWorkbook(path);
+    expect(rowsOf(book)).toEqual([{ a: null, b: null, c: "", d: 1 }]);
+    expect(book.recording.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["formula-uncalculated", "a", 1],
+      ["formula-uncalculated", "b", 1],
+    ]);
+  });
+
+  test.skipIf(!hasOpenpyxl)("coordinates that openpyxl wrote as formulas are named if a system is given", async () => {
+    const path = scratch.path("openpyxl.xlsx");
+    const script = `
+import openpyxl, sys
+book = openpyxl.Workbook()
+sheet = book.active
+sheet.append(["Name", "Ost_dm", "Ost", "Nord"])
+for n in range(3):
+    sheet.append([f"p{n}", 5650000 + n, f"=B{n + 2}/10", f"=5935000+{n}"])
+book.save(sys.argv[1])`;
+    expect(spawnSync("/usr/bin/python3", ["-c", script, path]).status).toBe(0);
+    const book = await readWorkbook(path);
+    expect(book.recording.losses.map(({ code, field, count }) => [code, field, count])).toEqual([
+      ["formula-uncalculated", "Ost", 3],
+      ["formula-uncalculated", "Nord", 3],
+    ]);
+    const output = scratch.path("openpyxl.geojson");
+    await expect(convertFile(path, output, { strict: true })).rejects.toMatchObject({ code: "lossy" });
+    await expect(convertFile(path, output, { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(
+        /the coordinate columns "Ost" and "Nord" have formulas without results; open the file in a spreadsheet program and save it/,
+      ),
+    });
+  });
+
   test("integers beyond 2^53 and numbers with 17 digits are not rounded", async () => {
     const path = await build("digits", {
       sheets: {
@@ -83,6 +134,100 @@ describe("types of cells", () => {
       },
     });
     expect(rowsOf(await readWorkbook(path))).toEqual([{ i: "9007199254740993", d: 0.30000000000000004, e: 1e20 }]);
+  });
+});
+
+describe("numbers whose format has leading zeros", () => {
+  const formats = ["00000", "[$-407]000;-000", "0", "00"];
+  const zeros = `<numFmts>${formats.map((code, n) => `<numFmt numFmtId="${170 + n}" formatCode="${code}"/>`).join("")}</numFmts><cellXfs><xf numFmtId="0"/>${formats.map((_, n) => `<xf numFmtId="${170 + n}"/>`).join("")}</cellXfs>`;
+
+  test("are text as Excel shows it, in columns where any has such zeros", async () => {
+    const rows = [
+      row(cell(1067, 1), cell(7, 2), cell(7, 3), cell(12, 4), cell(5, 1)),
+      row(cell(22085, 1), cell(-7, 2), cell(8, 3), cell(99, 4), cell(123456, 0)),
+      row(cell(99999), cell(1234, 2), cell(9, 3), cell(10, 4), cell("1.5", 1)),
+    ];
+    const sheets = { a: `<sheetData>${inlineRow("plz", "no", "n", "two", "mixed")}${rows.join("")}</sheetData>` };
+    const book = await readWorkbook(await build("zeros", { sheets, styles: zeros }));
+    expect(typesOf(book)).toEqual({ plz: "text", no: "text", n: "int32", two: "int32", mixed: "text" });
+    expect(rowsOf(book)).toEqual([
+      { plz: "01067", no: "007", n: 7, two: 12, mixed: "00005" },
+      { plz: "22085", no: "-007", n: 8, two: 99, mixed: "123456" },
+      { plz: "99999", no: "1234", n: 9, two: 10, mixed: "1.5" },
+    ]);
+  });
+
+  test("are coordinates nonetheless", async () => {
+    const rows = [row(cell(565000, 1), cell(35000, 1)), row(cell(9000, 1), cell(99000, 1))];
+    const sheets = { a: `<sheetData>${inlineRow("Easting", "Northing")}${rows.join("")}</sheetData>` };
+    const book = await readWorkbook(await build("padded", { sheets, styles: zeros }));
+    expect(book.sheets[0]!.features.map(({ geometry }) => geometry)).toEqual([
+      { type: "Point", coordinates: [565000, 35000] },
+      { type: "Point", coordinates: [9000, 99000] },
+    ]);
+  });
+
+  test.skipIf(!hasLibreOffice || !hasOpenpyxl)(
+    "are the same in the copy of LibreOffice",
+    async () => {
+      const path = scratch.path("postcodes.xlsx");
+      const script = `
+import openpyxl, sys
+book = openpyxl.Workbook()
+sheet = book.active
+for row in (["plz", "n"], [1067, 7], [22085, 8]):
+    sheet.append(row)
+for cells in sheet["A2:A3"]:
+    cells[0].number_format = "00000"
+book.save(sys.argv[1])`;
+      expect(spawnSync("/usr/bin/python3", ["-c", script, path]).status).toBe(0);
+      const rows = [
+        { plz: "01067", n: 7 },
+        { plz: "22085", n: 8 },
+      ];
+      expect(rowsOf(await readWorkbook(path))).toEqual(rows);
+      expect(rowsOf(await readWorkbook(saveWithLibreOffice(scratch, path, "ods")))).toEqual(rows);
+    },
+    120_000,
+  );
+});
+
+describe("a sheet with text in all cells", () => {
+  const points = [1, 2].map((n) => inlineRow(`p${n}`, `${565000 + n}`, `${5935000 + n}`, "2024-01-01"));
+
+  test("has its header below a title, whose row is that of the sheet", async () => {
+    const title = '<row r="3"><c t="inlineStr"><is><t>Wells 2024</t></is></c></row>';
+    const sheets = {
+      a: `<sheetData>${title}${inlineRow("Name", "Ost", "Nord", "2024")}${points.join("")}</sheetData>`,
+    };
+    const book = await readWorkbook(await build("titled-texts", { sheets }));
+    expect(typesOf(book)).toEqual({ Name: "text", "2024": "text" });
+    expect(book.sheets[0]!.features.map(({ geometry }) => geometry)).toEqual(
+      [1, 2].map((n) => ({ type: "Point", coordinates: [565000 + n, 5935000 + n] })),
+    );
+    expect(book.recording.notices).toContainEqual(
+      expect.objectContaining({
+        code: "header-assumed",
+        example: expect.stringMatching(
+          /^row 4, "Name", "Ost", "Nord", "2024", was .*"Wells 2024" above it was left out/,
+        ),
+      }),
+    );
+  });
+
+  test("whose header is not found is refused with the option that leaves rows out, if a system is given", async () => {
+    const header = inlineRow("Name", "Ost", "Nord", "Ort", "Ort");
+    const sheets = {
+      a: `<sheetData>${inlineRow("Wells")}${header}${inlineRow("a", "565000", "5935000", "x", "y")}</sheetData>`,
+    };
+    const path = await build("hidden-header", { sheets });
+    const asked = { sourceCrs: "EPSG:25832" };
+    await expect(convertFile(path, scratch.path("no.geojson"), asked)).rejects.toMatchObject({
+      code: "geometry-missing",
+      message: expect.stringMatching(/lower row, --in skip-lines=1/),
+    });
+    const advised = { ...asked, readerOptions: { "skip-lines": "1", header: "yes" } };
+    expect((await convertFile(path, scratch.path("yes.geojson"), advised)).written).toBe(1);
   });
 });
 
@@ -169,6 +314,24 @@ describe("dates", () => {
 });
 
 describe("sheets", () => {
+  test("hidden rows and columns with values are read and reported", async () => {
+    const sheets = {
+      a: `<cols><col min="1" max="1" width="9"/><col min="2" max="2" hidden="1"/><col min="4" max="16384" hidden="true"/></cols><sheetData>${inlineRow("a", "b", "c")}<row hidden="1">${cell(1)}${cell(2)}${cell(3)}</row></sheetData>`,
+    };
+    const book = await readWorkbook(await build("hidden-columns", { sheets }));
+    expect(rowsOf(book)).toEqual([{ a: 1, b: 2, c: 3 }]);
+    expect(book.omitted).toEqual([
+      { kind: "note", code: "rows-hidden", layer: "a", count: 1, example: "1 hidden row was read like the others" },
+      {
+        kind: "note",
+        code: "columns-hidden",
+        layer: "a",
+        count: 1,
+        example: 'the hidden column "b" was read like the others',
+      },
+    ]);
+  });
+
   test("empty ones are no layers, hidden ones are read and reported, merged cells too", async () => {
     const data = `<sheetData>${inlineRow("a", "b")}${inlineRow("x", "y")}</sheetData>`;
     const path = await build("sheets", {

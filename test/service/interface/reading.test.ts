@@ -144,7 +144,7 @@ describe("reading", () => {
       }
     });
 
-    test.each(["br", "zstd", "deflate"])("4.2 the ETag that a proxy appends -%s to is accepted", async (coding) => {
+    test.each(["br", "zstd", "deflate"])("4.2 an ETag with a suffix appended by a proxy is accepted", async (coding) => {
       await service().create(point());
       const etag = (await get()).headers.etag!.replace(/"$/, `-${coding}"`);
       expect((await get("", { "if-none-match": etag })).status).toBe(304);

@@ -61,14 +61,14 @@ describe("features far outside of the area of use", () => {
     expect(await outside("EPSG:4167", [point(0, -41)])).toMatchObject([{ count: 1 }]);
   });
 
-  test("are said to have x and y exchanged only if all of them then lie in the area", async () => {
+  test("are said to have x and y swapped only if all of them then lie in the area", async () => {
     // A northing of 5,400,000 m is at 48.7°N, and an easting of 500,000 m is the central meridian of 9°E.
     const [swapped] = await outside("EPSG:25832", [point(5_400_000, 500_000), point(5_400_100, 500_010)]);
-    expect(swapped!.example).toContain("; x and y seem to be exchanged: --swap-xy exchanges them");
+    expect(swapped!.example).toContain("; x and y seem to be swapped: --swap-xy swaps them");
     const [again] = await outside("EPSG:25832", [point(5_400_000, 500_000)], { swapped: true });
     expect(again!.example).toContain("omit --swap-xy");
     const [mixed] = await outside("EPSG:25832", [point(5_400_000, 500_000), point(9_500_000, 550_000)]);
-    expect(mixed!.example).not.toContain("exchanged");
+    expect(mixed!.example).not.toContain("swapped");
   });
 
   test("features in a geocentric system are not checked", async () => {

@@ -32,6 +32,19 @@ describe("choosing a key", () => {
     expect(await (await side.read(path)).choose()).toMatchObject({ key: { name: "mark" }, runnersUp: ["description"] });
   });
 
+  test("the choice of a key prefers names to quantities, and text to numbers", async () => {
+    const countries = side.csv("countries.csv", "pop_est,gdp_md,name", [
+      "38041754,5000,Uzbekistan",
+      "1281935,3000,Estonia",
+    ]);
+    expect(await (await side.read(countries)).choose()).toMatchObject({
+      key: { name: "name" },
+      runnersUp: ["gdp_md", "pop_est"],
+    });
+    const stops = side.csv("stops.csv", "line,stop", ["101,Mill Street", "102,Weir Lane"]);
+    expect(await (await side.read(stops)).choose()).toMatchObject({ key: { name: "stop" }, runnersUp: ["line"] });
+  });
+
   test("the choice of a key requires unique values, however far apart duplicates are", async () => {
     const rows = numbers(0, 5000).map((n) => `${n === 4999 ? 0 : n},r${n}`);
     const reading = await side.read(side.csv("far.csv", "id,ref", rows));

@@ -17,7 +17,7 @@ const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, (ow
     "number-ambiguous": (_, other) =>
       `the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in decimal=${other} or --in thousands=${other} says it`,
     "number-mixed": () =>
-      "the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them alike in the file",
+      "the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them all the same way in the file",
     "number-three": (own) =>
       `all have three digits after the sign, which was taken for that of decimals; where it stands between thousands, --in thousands=${own} says so`,
     "number-grouped": () =>

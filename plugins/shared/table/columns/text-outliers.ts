@@ -1,13 +1,13 @@
-/** Finds the few cells that make a column text although nearly all of its cells have another type. */
+/** Finds the cells that make a column text although at least half of its cells have another type. */
 import { quoteForShell } from "../../../../src/errors/shell-quote.js";
 import { formatCount } from "../../../../src/format-count.js";
 import type { FieldType } from "../../../../src/model/field.js";
 import type { Notices } from "../header/first-record.js";
 
-/** Text cells of a column after which it is text, unless they are few among its cells. */
+/** Text cells of a column after which it is text, unless at least half of its cells are others. */
 const minTextCells = 100;
 /** Values that a notice needs at least, and the number of them for each cell that is text. */
-const [minValues, minValuesPerText] = [10, 10];
+const [minValues, minValuesPerText] = [10, 2];
 /** Longest cell that is kept as an example, in bytes. */
 const maxExampleBytes = 40;
 
@@ -87,7 +87,7 @@ export class TextOutliers {
     return this.closed[column] === 1;
   }
 
-  /** Values and text cells of a column that is text because of few cells; null for other columns. */
+  /** Values and text cells of a column that is text because of some cells; null for other columns. */
   of(column: number): { readonly values: number; readonly texts: number; readonly first: TextCell } | null {
     const [values, texts, first] = [this.values[column]!, this.texts[column]!, this.first.get(column)];
     if (!first || this.closed[column] === 1) return null;
@@ -104,7 +104,7 @@ export class TextOutliers {
   }
 }
 
-/** A column that is text because of a few cells. */
+/** A column that is text because of some cells. */
 export interface OutlierColumn {
   readonly name: string;
   /** The type of its other cells. */

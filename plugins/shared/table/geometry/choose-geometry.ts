@@ -1,4 +1,4 @@
-/** Chooses the geometry of a table: by its `.csvt`, else by options, names and content. */
+/** Chooses the geometry of a table: by options, else by its `.csvt`, else by names and content (`detectGeometry`). */
 import type { Crs } from "../../../../src/model/layer.js";
 import type { ReadContext } from "../../../../src/plugin/format.js";
 import type { FormatRules } from "../columns/column-format.js";
@@ -10,7 +10,8 @@ import { createColumnSampler, type Notices } from "../header/first-record.js";
 import type { TableOptions } from "../options.js";
 import type { RecordScanner } from "../records/record-scanner.js";
 import { addLetterO, detectGeometry, type GeometryDetection, type GeometryWithNumbers } from "./detect-geometry.js";
-import { pairNotice, unusedGeometryColumn } from "./pair-notice.js";
+import { findColumn } from "./geometry-columns.js";
+import { positionNotice, unusedGeometryColumn } from "./position-notice.js";
 
 /** What is known of a table before its rows are scanned. */
 export interface TableStart {
@@ -32,13 +33,14 @@ function geometryFromCsvt(
   declared: readonly (CsvtColumnType | null)[],
   options: TableOptions,
   decimal: number,
+  findColumn: (name: string) => number,
 ): GeometryWithNumbers | null {
-  if (options.geometry !== undefined || options.x !== undefined) return null;
+  if (options.geometry !== undefined || options.x !== undefined || options.y !== undefined) return null;
   const [x, y, z, column] = (["x", "y", "z", "wkt"] as const).map((word) => declared.indexOf(word));
   if (column! >= 0) return { kind: "text", column: column! };
-  return x! >= 0 && y! >= 0
-    ? { kind: "xy", x: x!, y: y!, z: z! >= 0 ? z! : null, numbers: { decimal, group: null } }
-    : null;
+  if (x! < 0 || y! < 0) return null;
+  const height = options.z === undefined ? (z! >= 0 ? z! : null) : findColumn(options.z);
+  return { kind: "xy", x: x!, y: y!, z: height, numbers: { decimal, group: null } };
 }
 
 /** Whether there is no geometry and no notice about columns that may hold one. */
@@ -54,12 +56,12 @@ export async function chooseGeometry(
 ): Promise<GeometryDetection> {
   const { head, headAfterSkippedLines, foundHeader, delimiter, decimal } = dialect;
   const table = { source, names, samples, cellsOf: createColumnSampler(head, scanner, hasHeader), decimal, crs };
-  const csvtGeometry = geometryFromCsvt(declared, options, decimal);
+  const csvtGeometry = geometryFromCsvt(declared, options, decimal, (name) => findColumn(table, name));
   const detection: GeometryDetection = csvtGeometry
     ? { plan: addLetterO(csvtGeometry, table, options), notices: [], candidates: [] }
     : await detectGeometry(table, options, textRules, context);
   const notices: Notices = [...detection.notices];
-  const pairs = pairNotice(detection.plan, names, samples, options.geometry !== undefined);
+  const pairs = positionNotice(detection.plan, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
   else if (isSilentlyWithoutGeometry(detection) && options.geometry === undefined) {
     const unused =

@@ -156,7 +156,7 @@ const maxNeighbors = 40;
 /** A pair of columns, and whether the order of the two is certain. */
 type PairByValues = readonly [x: number, y: number, isOrderSure: boolean];
 
-/** Adjacent numeric columns that may be coordinates, regardless of their names; eastings first. */
+/** Adjacent numeric columns that may be coordinates, regardless of their names, for the advice of errors; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],

@@ -91,8 +91,8 @@ const wordPairs: readonly WordPair[] = [
 ];
 
 /**
- * The last ranks that take precedence over the written names: `lon` and `lat` for degrees, `x` and `y` for a plane. A
- * reader would take an attribute with such a name for the coordinate.
+ * Writers name coordinate columns `lon` and `lat` (degrees) or `x` and `y` (plane). An attribute whose name has this rank
+ * or a lower one (the row of `wordPairs`) would be taken for the coordinate in their place.
  */
 export const lastWrittenRank = { degrees: 1, plane: 3 } as const;
 

@@ -27,7 +27,7 @@ import {
   geometryFromOptions,
   isGeometryName,
   isMissing,
-  isPairName,
+  isPositionName,
   normalizeName,
   type TableSample,
 } from "./geometry-columns.js";
@@ -56,7 +56,7 @@ interface EvaluatedPair {
 /** Evaluates pairs of columns by their values. */
 class PairEvaluator {
   constructor(
-    private readonly choice: TableSample,
+    private readonly table: TableSample,
     private readonly rules: FormatRules,
     private readonly context: ReadContext,
   ) {}
@@ -66,7 +66,7 @@ class PairEvaluator {
     const { decimal, isDecimalGiven, thousands } = this.rules;
     const plain: NumberFormat = { decimal, group: null };
     let flags = 0;
-    for (const text of [...this.choice.cellsOf(x), ...this.choice.cellsOf(y)]) {
+    for (const text of [...this.table.cellsOf(x), ...this.table.cellsOf(y)]) {
       const bytes = Buffer.from(stripUnit(text));
       flags |= cellFlags(bytes, 0, bytes.length, decimal);
     }
@@ -85,8 +85,8 @@ class PairEvaluator {
 
   valuesOf(x: number, y: number, form: NumberFormat): (readonly [number, number])[] {
     const value = (text: string) => parseCoordinate(text, form);
-    const ys = this.choice.cellsOf(y);
-    return this.choice.cellsOf(x).flatMap((cell, row): (readonly [number, number])[] => {
+    const ys = this.table.cellsOf(y);
+    return this.table.cellsOf(x).flatMap((cell, row): (readonly [number, number])[] => {
       const other = ys[row] ?? "";
       const isNothing = (isMissing(cell) || cell === "") && (isMissing(other) || other === "");
       return isNothing ? [] : [[value(cell), value(other)]];
@@ -95,7 +95,7 @@ class PairEvaluator {
 
   /** Degree signs distinguish coordinates from lengths and counts. */
   private areAngles({ x, y }: CoordinatePair): boolean {
-    const { cellsOf } = this.choice;
+    const { cellsOf } = this.table;
     return cellsOf(x).some(isAngleText) && cellsOf(y).some(isAngleText);
   }
 
@@ -103,7 +103,7 @@ class PairEvaluator {
     let best: EvaluatedPair | null = null;
     for (const numbers of this.forms(pair.x, pair.y)) {
       const values = this.valuesOf(pair.x, pair.y, numbers);
-      const likely = await measurePair(values, this.choice.crs, this.context);
+      const likely = await measurePair(values, this.table.crs, this.context);
       const found = { ...likely, isFine: likely.isFine || this.areAngles(pair) };
       const judged = { pair, numbers, found };
       const worth = ({ found }: EvaluatedPair) => found.numeric * Math.max(found.inside, found.exchanged);
@@ -153,7 +153,7 @@ function orientAxes(
     notices.push(["coordinate-order", undefined, example]);
     return { x: y, y: x };
   }
-  const example = `${a} was taken for the easting and ${b} for the northing; exchanged they would lie in the area of use of ${system}, too: ${formatCoordinateOptions(names[y]!, names[x]!)}`;
+  const example = `${a} was taken for the easting and ${b} for the northing; swapped, they would lie in the area of use of ${system}, too: ${formatCoordinateOptions(names[y]!, names[x]!)}`;
   notices.push(["coordinate-order", undefined, example]);
   return { x, y };
 }
@@ -192,20 +192,20 @@ export function addLetterO(
 }
 
 async function findCoordinatePair(
-  choice: TableSample,
-  judge: PairEvaluator,
+  table: TableSample,
+  evaluator: PairEvaluator,
   notices: Notices,
 ): Promise<GeometryWithNumbers | null> {
   const judged: EvaluatedPair[] = [];
-  for (const pair of findPairsByName(choice.names).slice(0, maxPairs)) {
-    const one = await judge.judge(pair);
-    if (isAccepted(one, choice.crs)) judged.push(one);
+  for (const pair of findPairsByName(table.names).slice(0, maxPairs)) {
+    const one = await evaluator.judge(pair);
+    if (isAccepted(one, table.crs)) judged.push(one);
   }
   const [best] = judged.toSorted(
     (a, b) => Number(fitsValues(b)) - Number(fitsValues(a)) || Number(a.found.isBlank) - Number(b.found.isBlank),
   );
   if (!best) return null;
-  const { names } = choice;
+  const { names } = table;
   const { pair, numbers } = best;
   const own = [pair.x, pair.y];
   const rival = judged.find(
@@ -226,49 +226,49 @@ async function findCoordinatePair(
       `${x} and ${y} were taken for coordinates, since their values could be; --in geometry=none leaves them attributes`,
     ]);
   }
-  const z = findHeightColumn(choice, pair, numbers);
-  return { kind: "xy", ...orientAxes(best, choice, notices), z, numbers };
+  const z = findHeightColumn(table, pair, numbers);
+  return { kind: "xy", ...orientAxes(best, table, notices), z, numbers };
 }
 
 /** @throws field-missing, option-invalid */
 export async function detectGeometry(
-  choice: TableSample,
+  table: TableSample,
   options: TableOptions,
   rules: FormatRules,
   context: ReadContext,
 ): Promise<GeometryDetection> {
-  const judge = new PairEvaluator(choice, rules, context);
+  const evaluator = new PairEvaluator(table, rules, context);
   const notices: Notices = [];
   const chosen = (geometry: GeometryWithNumbers): GeometryDetection => ({
-    plan: addLetterO(geometry, choice, options),
+    plan: addLetterO(geometry, table, options),
     notices,
     candidates: [],
   });
-  const asked = geometryFromOptions(choice, options);
+  const asked = geometryFromOptions(table, options);
   if (asked)
-    return chosen(asked.kind === "xy" ? { ...asked, numbers: await judge.numbersOf(asked.x, asked.y) } : asked);
-  const columns = [...choice.names.keys()];
-  const named = columns.filter((column) => isGeometryName(choice.names[column]!));
+    return chosen(asked.kind === "xy" ? { ...asked, numbers: await evaluator.numbersOf(asked.x, asked.y) } : asked);
+  const columns = [...table.names.keys()];
+  const named = columns.filter((column) => isGeometryName(table.names[column]!));
   for (const column of named) {
-    const plan = geometryFromContent(choice, column);
+    const plan = geometryFromContent(table, column);
     if (plan?.kind === "text") return chosen(plan);
   }
-  const xy = await findCoordinatePair(choice, judge, notices);
-  if (xy) return chosen(options.z === undefined || xy.kind !== "xy" ? xy : { ...xy, z: findColumn(choice, options.z) });
-  for (const column of columns.filter((c) => named.includes(c) || isPairName(choice.names[c]!))) {
-    const plan = geometryFromContent(choice, column);
+  const xy = await findCoordinatePair(table, evaluator, notices);
+  if (xy) return chosen(options.z === undefined || xy.kind !== "xy" ? xy : { ...xy, z: findColumn(table, options.z) });
+  for (const column of columns.filter((c) => named.includes(c) || isPositionName(table.names[c]!))) {
+    const plan = geometryFromContent(table, column);
     if (plan) return chosen(plan);
   }
   // An empty geometry column is recognized by its name.
-  const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(normalizeName(choice.names[c]!)));
-  if (empty !== undefined && choice.samples.of(empty).every(isMissing)) return chosen({ kind: "text", column: empty });
-  const text = findGeometryText(choice);
+  const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(normalizeName(table.names[c]!)));
+  if (empty !== undefined && table.samples.of(empty).every(isMissing)) return chosen({ kind: "text", column: empty });
+  const text = findGeometryText(table);
   if (text) notices.push(text);
-  const candidates = await listCandidates(choice, judge, context);
-  const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(choice, judge) : null;
+  const candidates = await listCandidates(table, evaluator, context);
+  const unreadable = candidates.length === 0 && !text ? await findUnreadablePair(table, evaluator) : null;
   if (unreadable) notices.push(unreadable);
   const other = candidates.length === 0 && notices.length === 0 && columns.length <= maxRemarkedColumns;
-  const remark = other ? (describeGridReferences(choice) ?? describeLoneCoordinate(choice)) : null;
+  const remark = other ? (describeGridReferences(table) ?? describeLoneCoordinate(table)) : null;
   if (remark) notices.push(remark);
   return { plan: { kind: "none" }, notices, candidates };
 }
@@ -286,13 +286,13 @@ function findGeometryText({ names, samples }: TableSample): Notices[number] | nu
 }
 
 /** Columns with names of coordinates in which no row has a readable position. */
-async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Promise<Notices[number] | null> {
-  for (const pair of findPairsByName(choice.names).slice(0, maxPairs)) {
+async function findUnreadablePair(table: TableSample, evaluator: PairEvaluator): Promise<Notices[number] | null> {
+  for (const pair of findPairsByName(table.names).slice(0, maxPairs)) {
     if (pair.strength === NameStrength.weak) continue;
-    const { found } = await judge.judge(pair);
+    const { found } = await evaluator.judge(pair);
     if (found.isBlank || found.rows > 0) continue;
-    const [x, y] = [choice.names[pair.x]!, choice.names[pair.y]!];
-    const example = choice.cellsOf(pair.x).find((text) => text !== "" && !isMissing(text)) ?? "";
+    const [x, y] = [table.names[pair.x]!, table.names[pair.y]!];
+    const example = table.cellsOf(pair.x).find((text) => text !== "" && !isMissing(text)) ?? "";
     return [
       "coordinates-left-out",
       undefined,
@@ -339,26 +339,26 @@ function describeLoneCoordinate({ names, cellsOf, decimal }: TableSample): Notic
 
 /** Pairs of columns that may be coordinates but were not chosen, the likeliest first. */
 async function listCandidates(
-  choice: TableSample,
-  judge: PairEvaluator,
+  table: TableSample,
+  evaluator: PairEvaluator,
   context: ReadContext,
 ): Promise<GeometryDetection["candidates"]> {
   const found: (readonly [number, number, boolean])[] = [];
-  for (const pair of findPairsByName(choice.names).slice(0, maxPairs)) {
-    const { found: of } = await judge.judge(pair);
+  for (const pair of findPairsByName(table.names).slice(0, maxPairs)) {
+    const { found: of } = await evaluator.judge(pair);
     if (of.rows > 0 && (of.isLarge || of.isFine || of.inside >= 0.9)) found.push([pair.x, pair.y, true]);
   }
-  const plain: NumberFormat = { decimal: choice.decimal, group: null };
+  const plain: NumberFormat = { decimal: table.decimal, group: null };
   const numeric: number[] = [];
-  for (let column = 0; column < choice.names.length; column++) {
-    const texts = choice.samples.of(column);
+  for (let column = 0; column < table.names.length; column++) {
+    const texts = table.samples.of(column);
     if (texts.length > 0 && texts.every((text) => !Number.isNaN(parseFormattedNumber(text, plain))))
       numeric.push(column);
   }
-  found.push(...(await findPairsByValues(numeric, (x, y) => judge.valuesOf(x, y, plain), choice.crs, context)));
+  found.push(...(await findPairsByValues(numeric, (x, y) => evaluator.valuesOf(x, y, plain), table.crs, context)));
   const names = found.map(
     ([x, y, isSure]): CoordinateCandidate =>
-      isSure ? [choice.names[x]!, choice.names[y]!] : [choice.names[x]!, choice.names[y]!, "order-unknown"],
+      isSure ? [table.names[x]!, table.names[y]!] : [table.names[x]!, table.names[y]!, "order-unknown"],
   );
   return names
     .filter(([x, y], at) => names.findIndex(([a, b]) => (a === x && b === y) || (a === y && b === x)) === at)

@@ -19,7 +19,7 @@ export type GeometryPlan =
       readonly letterO: LetterOMeaning;
     }
   | {
-      readonly kind: "pair";
+      readonly kind: "position";
       readonly column: number;
       readonly latitudeFirst: boolean;
       readonly letterO: LetterOMeaning;
@@ -31,7 +31,7 @@ type PlanOfKind<Kind extends GeometryPlan["kind"]> = Extract<GeometryPlan, { rea
 /** The same, before the number format and the meaning of O are known. */
 export type GeometryColumns =
   | PlanOfKind<"none" | "text">
-  | Omit<PlanOfKind<"pair">, "letterO">
+  | Omit<PlanOfKind<"position">, "letterO">
   | Omit<PlanOfKind<"xy">, "numbers" | "letterO">;
 
 /** A name without separators, in lower case. */
@@ -50,7 +50,7 @@ const longitudeFirst = /^(lonlat|lnglat|longlat|longitudelatitude|xy)$/;
 
 export const isGeometryName = (name: string) =>
   geometryName.test(name.toLowerCase()) || geometryWords.test(normalizeName(name));
-export const isPairName = (name: string) =>
+export const isPositionName = (name: string) =>
   latitudeFirst.test(normalizeName(name)) || longitudeFirst.test(normalizeName(name));
 
 /** Whether a reader would take the column for a coordinate in place of `lon` and `lat`, or of `x` and `y`. */
@@ -63,7 +63,7 @@ export const conflictsWithCoordinates = (name: string, planar: boolean): boolean
 /** Whether a reader may take a column with this name for a geometry or a part of one. */
 export const couldBeGeometryName = (name: string) =>
   isGeometryName(name) ||
-  isPairName(name) ||
+  isPositionName(name) ||
   (parseCoordinateName(name)?.readings.some(({ strength }) => strength > NameStrength.weak) ?? false);
 
 const numberPattern = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
@@ -74,13 +74,13 @@ const pairPattern = new RegExp(
 const commaPairPattern = /^[([]?\s*([+-]?\d+(?:,\d+)?)\s*(?:;\s*|\s)\s*([+-]?\d+(?:,\d+)?)\s*[)\]]?$/;
 
 /** Whether a text is two numbers, of any size. */
-export function isPair(text: string): boolean {
+export function isPositionText(text: string): boolean {
   const plain = text.trim();
   return plain.length <= 128 && (pairPattern.test(plain) || commaPairPattern.test(plain));
 }
 
 /** Longitude and latitude from one text; null if it does not hold two numbers in range. */
-export function parsePair(
+export function parsePositionText(
   text: string,
   latitudeIsFirst: boolean,
   letterO: LetterOMeaning,
@@ -151,13 +151,13 @@ export function geometryFromOptions(choice: TableSample, options: TableOptions):
 export function geometryFromContent(
   { names, samples }: TableSample,
   column: number,
-): PlanOfKind<"text"> | Omit<PlanOfKind<"pair">, "letterO"> | null {
+): PlanOfKind<"text"> | Omit<PlanOfKind<"position">, "letterO"> | null {
   const values = samples.of(column).filter((text) => !isMissing(text));
   const geometries = values.filter(looksLikeGeometry).length;
   if (geometries > 0 && 2 * geometries >= values.length) return { kind: "text", column };
   const latitudeIsFirst = !longitudeFirst.test(normalizeName(names[column]!));
-  const pairs = values.filter((text) => parsePair(text, latitudeIsFirst, "east")).length;
-  return pairs > 0 && 2 * pairs >= values.length ? { kind: "pair", column, latitudeFirst: latitudeIsFirst } : null;
+  const pairs = values.filter((text) => parsePositionText(text, latitudeIsFirst, "east")).length;
+  return pairs > 0 && 2 * pairs >= values.length ? { kind: "position", column, latitudeFirst: latitudeIsFirst } : null;
 }
 
 /** The columns that a plan uses. */

@@ -1,6 +1,7 @@
 import { Kind } from "../../../../src/model/geometry.js";
 import { emptyKindSummary, type KindSummary } from "../../../../src/model/layer-summary.js";
 import { isSingleGeometryFamily } from "../../geometry-families.js";
+import { readCellText } from "../records/cell-text.js";
 import { needsUnquoting, type RecordScanner } from "../records/record-scanner.js";
 import { missingWords } from "./geometry-cell-parser.js";
 import type { GeometryPlan } from "./geometry-columns.js";
@@ -19,7 +20,19 @@ export interface GeometryScanState {
   /** Dimensions found, as bits. */
   readonly dimensions: number;
   readonly isUnknown: boolean;
+  /** The last rows, if they have no coordinates. */
+  readonly tail?: TableTail;
 }
+
+/** Rows at the end that have no coordinates. */
+export interface TableTail {
+  readonly rows: number;
+  /** The column and text of the first filled cell of the first of them, if no row before has no coordinates. */
+  readonly column: number;
+  readonly text: string;
+}
+
+const noTail: TableTail = { rows: 0, column: -1, text: "" };
 
 /** Summarizes the geometries of a file without parsing them. */
 export interface GeometryScan {
@@ -45,6 +58,7 @@ function addCounts(to: number[], counts: readonly number[]): void {
 class CoordinateScan implements GeometryScan {
   private readonly counts = new Array<number>(8).fill(0);
   private hasZ = false;
+  private tail: TableTail = noTail;
 
   constructor(
     private readonly x: number,
@@ -54,17 +68,39 @@ class CoordinateScan implements GeometryScan {
     private readonly isNumeric: (column: number) => boolean,
   ) {}
 
-  look(_: Uint8Array, scanner: RecordScanner): void {
+  look(bytes: Uint8Array, scanner: RecordScanner): void {
     const isPoint = isFilled(scanner, this.x) && isFilled(scanner, this.y);
+    if (!isPoint) this.addToTail(bytes, scanner);
+    else if (this.tail.rows > 0) this.tail = noTail;
     this.counts[isPoint ? Kind.Point : Kind.none]!++;
     if (isPoint && !this.hasZ && this.z !== null) this.hasZ = isFilled(scanner, this.z);
   }
 
-  get state(): GeometryScanState {
-    return { counts: this.counts, dimensions: this.hasZ ? DimensionFlag.z : 0, isUnknown: false };
+  private addToTail(bytes: Uint8Array, scanner: RecordScanner): void {
+    const { tail } = this;
+    if (tail.rows > 0 || this.counts[Kind.none]! > 0) {
+      this.tail = { ...tail, rows: tail.rows + 1 };
+      return;
+    }
+    const column = Array.from({ length: scanner.cells }, (_, c) => c).findIndex((c) => isFilled(scanner, c));
+    const text =
+      column < 0
+        ? ""
+        : readCellText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), scanner, column).slice(
+            0,
+            maxFooterText,
+          );
+    this.tail = { rows: 1, column, text };
   }
 
-  add({ counts, dimensions }: GeometryScanState): void {
+  get state(): GeometryScanState {
+    const { counts, tail } = this;
+    return { counts, dimensions: this.hasZ ? DimensionFlag.z : 0, isUnknown: false, tail };
+  }
+
+  add({ counts, dimensions, tail = noTail }: GeometryScanState): void {
+    if (counts[Kind.Point]! > 0 || this.tail.rows === 0) this.tail = tail;
+    else this.tail = { ...this.tail, rows: this.tail.rows + tail.rows };
     addCounts(this.counts, counts);
     this.hasZ ||= dimensions === DimensionFlag.z;
   }
@@ -227,6 +263,19 @@ export function createGeometryScan(plan: GeometryPlan, isNumeric: (column: numbe
   if (plan.kind === "none") return new NoGeometryScan();
   if (plan.kind === "xy") return new CoordinateScan(plan.x, plan.y, plan.z, isNumeric);
   return plan.kind === "text" ? new WktScan(plan.column) : null;
+}
+
+/** Length of the text of a tail; a longer one is cut. */
+export const maxFooterText = 40;
+
+/** Limit of the rows at the end, and the least number of rows above them. */
+const maxFooterRows = 3;
+const minRowsAbove = 3;
+
+/** The last rows if all others have coordinates: often a sum. */
+export function findFooter({ counts, tail = noTail }: GeometryScanState): TableTail | null {
+  const isFooter = tail.rows > 0 && tail.rows <= maxFooterRows && tail.rows === counts[Kind.none];
+  return isFooter && tail.text !== "" && counts[Kind.Point]! >= minRowsAbove ? tail : null;
 }
 
 export const toKindSummaries = ({ counts, hasZ, hasM }: GeometrySummary): KindSummary[] =>

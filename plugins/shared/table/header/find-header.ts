@@ -24,8 +24,10 @@ interface HeadRow {
   /** Its offset in the head. */
   readonly from: number;
   readonly cells: readonly string[];
-  /** Whether a cell is a number, a date or an angle. */
+  /** Whether a cell is a number, a date or an angle, or is text of that form. */
   readonly typed: readonly boolean[];
+  /** Whether any cell is a number, a date or an angle, and not text: such a row is no header. */
+  readonly hasValues: boolean;
   readonly filled: number;
 }
 
@@ -55,12 +57,12 @@ function parseRows(head: Head, delimiter: number, hasTypedCells: boolean): HeadR
     if (scanner.isBlank(head.bytes)) continue;
     const cells = Array.from({ length: scanner.cells }, (_, c) => readCellText(head.bytes, scanner, c).trim());
     const typed = cells.map((text, c) => {
-      if (hasTypedCells && scanner.marks[c] !== CellMark.plain) return false;
       const flag =
         text === "" ? CellTypeFlag.text : cellFlags(head.bytes, scanner.starts[c]!, scanner.ends[c]!, pointByte);
       return flag === CellTypeFlag.text ? parseAngle(text, "east") !== null : flag !== CellTypeFlag.blank;
     });
-    rows.push({ from: at, cells, typed, filled: cells.filter((text) => text !== "").length });
+    const hasValues = typed.some((is, c) => is && !(hasTypedCells && scanner.marks[c] !== CellMark.plain));
+    rows.push({ from: at, cells, typed, hasValues, filled: cells.filter((text) => text !== "").length });
   }
   return rows;
 }
@@ -96,26 +98,34 @@ const areUnits = (rows: readonly HeadRow[], row: number): boolean => {
  * with more cells is a group heading if at least two columns of numbers have their names below it.
  */
 function isHeaderAt(rows: readonly HeadRow[], at: number): boolean {
-  const { cells, filled, typed } = rows[at]!;
+  const { cells, filled, hasValues } = rows[at]!;
   const below = rows.slice(areUnits(rows, at + 1) ? at + 2 : at + 1);
   const most = modalFilledCells(below);
-  if (most < 2 || filled < most || typed.includes(true)) return false;
+  if (most < 2 || filled < most || hasValues) return false;
   const names = cells.filter((text) => text !== "");
   if (new Set(names).size < names.length || cells.every(isUnit)) return false;
   const columns = findTypedColumns(below, cells.length);
   if (columns.length === 0 || columns.some((c) => isMissingCell(cells[c]))) return false;
   return rows.slice(0, at).every((row) => {
     if (row.cells[0]!.startsWith("#") || 2 * row.filled <= most) return true;
-    return row.filled < most && columns.length > 1 && !row.typed.includes(true);
+    return row.filled < most && columns.length > 1 && !row.hasValues;
   });
 }
 
 const firstCells = ({ cells }: HeadRow) =>
   summarizeNames(cells.filter((text) => text !== "").map((text) => text.slice(0, 40)));
 
+/** Lines of the file before an offset in the head. */
+const linesBefore = (head: Head, offset: number): number =>
+  head.lines + head.bytes.toString("latin1", 0, offset).split(/\r\n|\n|\r/).length - 1;
+
+/** The row at an offset in the head, as its file counts: rows of a sheet, or lines. */
+const describePlace = (head: Head, offset: number): string =>
+  `${head.encoding.isSpooled ? "row" : "line"} ${linesBefore(head, offset) + 1}`;
+
 function searchHeader(head: Head, delimiter: number, isOther: boolean, hasTypedCells: boolean): HeaderLocation | null {
   const rows = parseRows(head, delimiter, hasTypedCells);
-  const isFirst = rows.length > 2 && !rows[0]!.typed.includes(true) && areUnits(rows, 1) && isHeaderAt(rows, 0);
+  const isFirst = rows.length > 2 && !rows[0]!.hasValues && areUnits(rows, 1) && isHeaderAt(rows, 0);
   let at = isFirst ? 0 : 1;
   const last = Math.min(maxRowsAbove, rows.length - 2);
   while (!isFirst && at <= last && !isHeaderAt(rows, at)) at++;
@@ -128,7 +138,7 @@ function searchHeader(head: Head, delimiter: number, isOther: boolean, hasTypedC
   if (at > 0) {
     const rest = at > 1 ? ` and ${at - 1} more above it` : " above it";
     say(
-      `row ${at + 1}, ${firstCells(rows[at]!)}, was taken for the names of the columns; ${firstCells(rows[0]!)}${rest} was left out; --in skip-lines=0 begins with the first row`,
+      `${describePlace(head, rows[at]!.from)}, ${firstCells(rows[at]!)}, was taken for the names of the columns; ${firstCells(rows[0]!)}${rest} was left out; --in skip-lines=0 reads from the first row`,
     );
   }
   const hasUnits = areUnits(rows, at + 1);
@@ -168,14 +178,13 @@ export function detectIgnoredHeader(
       const isRead = one === delimiter && at === 0 && isHeader;
       const [pair] = isRead ? [] : findPairsByName(cells);
       if (!pair || pair.strength <= NameStrength.weak) continue;
-      const lines = head.bytes.toString("latin1", 0, from).split(/\r\n|\n|\r/).length - 1;
       const names = `"${cells[pair.x]}" and "${cells[pair.y]}"`;
       const option = one === delimiter ? "" : ` --in "delimiter=${String.fromCharCode(one)}"`.replace("\t", "tab");
-      const remedy = `--in skip-lines=${lines + head.lines - head.ownLines} --in header=yes${option}`;
+      const remedy = `--in skip-lines=${linesBefore(head, from) - head.ownLines} --in header=yes${option}`;
       return [
         "coordinates-left-out",
         undefined,
-        `row ${at + 1} has names of coordinates, ${names}, but was not taken for the header; ${remedy} reads it so`,
+        `${describePlace(head, from)} has names of coordinates, ${names}, but was not taken for the header; ${remedy} reads it so`,
       ];
     }
   }

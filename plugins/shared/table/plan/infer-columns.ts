@@ -1,5 +1,6 @@
 /** Infers the types of columns from the scan of the rows, and what to report about them. */
 
+import { quoteForShell } from "../../../../src/errors/shell-quote.js";
 import {
   ambiguityNotices,
   numberLikeNameNotices,
@@ -10,6 +11,7 @@ import { type ColumnFormat, textColumnFormat } from "../columns/column-format.js
 import type { CsvtColumnType } from "../columns/csvt.js";
 import { outlierNotices } from "../columns/text-outliers.js";
 import type { TableStart } from "../geometry/choose-geometry.js";
+import { findFooter, maxFooterText } from "../geometry/geometry-scan.js";
 import type { Notices } from "../header/first-record.js";
 import type { TableOptions } from "../options.js";
 import { commaByte } from "../records/signs.js";
@@ -37,6 +39,11 @@ export function inferColumns(
   if (isComplete && infersTypes) {
     const outliers = names.flatMap((name, c) => (isKept(c) && !declared[c] ? (scan.outlierOf(c, name) ?? []) : []));
     notices.push(...outlierNotices(outliers));
+    notices.push(
+      ...names
+        .flatMap((name, c) => (isKept(c) && !declared[c] ? [scan.mixtureOf(c, name)] : []))
+        .filter((one) => one !== null),
+    );
   }
   return names.map((name, c) => {
     const { type, numbers, monthFirst } = formats[c]!;
@@ -56,4 +63,23 @@ function columnFormat(c: number, declared: CsvtColumnType | null, scan: TableSca
 export function strayQuoteNotices({ strays }: TableScan, linesBefore: number): Notices {
   if (strays.count === 0) return [];
   return [["quote-stray", undefined, strayQuoteMessage(`from line ${linesBefore + strays.line} on`), strays.count]];
+}
+
+/** The last rows, if only these have no coordinates. */
+export function footerNotices({ geometry }: TableScan, columns: readonly ColumnPlan[]): Notices {
+  const footer = geometry && findFooter(geometry.state);
+  if (!footer) return [];
+  const { rows, column, text } = footer;
+  const quoted = JSON.stringify(text);
+  const subject =
+    rows === 1
+      ? `the last row, ${quoted}, has no coordinates and is a feature without geometry`
+      : `the last ${rows} rows, from ${quoted} on, have no coordinates and are features without geometry`;
+  const { name, type, kept } = columns[column]!;
+  const field = `"${name.replaceAll('"', '""')}"`;
+  const condition = `${field} IS NULL OR ${field} <> '${text.replaceAll("'", "''")}'`;
+  const isTested = rows === 1 && kept && type === "text" && text.length < maxFooterText;
+  const leave = isTested ? `, or leave it out with --where ${quoteForShell(condition)}` : "";
+  const remedy = `if ${rows === 1 ? "it is no feature" : "they are no features"}, delete ${rows === 1 ? "it" : "them"} in the file${leave}`;
+  return [["footer-row", undefined, `${subject}, although all other rows have them; ${remedy}`, rows]];
 }

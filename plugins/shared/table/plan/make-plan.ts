@@ -10,7 +10,7 @@ import type { Notices } from "../header/first-record.js";
 import { fallbackEncoding, type Head, readDecodedHead, readHead } from "../header/head.js";
 import type { TableOptions } from "../options.js";
 import { RecordScanner } from "../records/record-scanner.js";
-import { inferColumns, strayQuoteNotices } from "./infer-columns.js";
+import { footerNotices, inferColumns, strayQuoteNotices } from "./infer-columns.js";
 import type { Dialect, TablePlan } from "./plan.js";
 import { type ScanSettings, scanFile } from "./scan-file.js";
 import { summarizeScan } from "./summary.js";
@@ -101,7 +101,7 @@ async function planAtEncoding(
   const isKept = (c: number) => isUsed(c) && (!geometryColumns.includes(c) || options.keepGeometryColumns);
   const columns = inferColumns(table, scan, splits !== null, isKept, options, notices);
   // If only some rows were scanned, the reader counts them.
-  if (splits) notices.push(...strayQuoteNotices(scan, head.lines));
+  if (splits) notices.push(...strayQuoteNotices(scan, head.lines), ...footerNotices(scan, columns));
   for (const notice of notices) context.reportNotice(...notice);
   const isCountExact =
     geometry.kind === "none" || (geometry.kind === "xy" && geometryColumns.every((c) => scan.isNumeric(c)));

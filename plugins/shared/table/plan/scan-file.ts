@@ -59,7 +59,7 @@ const lineFeed = 10;
 function createScan(source: Source, settings: ScanSettings, context: ReadContext): TableScan {
   const { dialect, columns, geometry, keepsGeometry, rows } = settings;
   const scan = new TableScan(source.name, dialect, columns, context.skipErrors, rows);
-  if (geometry.kind === "text" || geometry.kind === "pair") scan.ignore(geometry.column, keepsGeometry);
+  if (geometry.kind === "text" || geometry.kind === "position") scan.ignore(geometry.column, keepsGeometry);
   // A blank coordinate is missing, too.
   scan.geometry = createGeometryScan(geometry, (c) => scan.isNumeric(c) && scan.sizes.blanks[c] === 0);
   return scan;

@@ -18,8 +18,10 @@ import {
   NotationFlag,
   textColumnFormat,
 } from "../columns/column-format.js";
+import { describeCell, MixedTypes, type MixedTypesState } from "../columns/mixed-types.js";
 import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
 import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
+import type { Notices } from "../header/first-record.js";
 import {
   type BlockEnd,
   type BlockVisitor,
@@ -50,6 +52,7 @@ export interface TableScanState {
   readonly geometry: GeometryScanState | null;
   readonly strays: StrayQuotes;
   readonly outliers: TextOutliersState;
+  readonly mixed: MixedTypesState;
 }
 
 /** Records with a quote inside a cell that is neither doubled nor at its end. */
@@ -71,6 +74,7 @@ export class TableScan {
   private settled: number[] = [];
   readonly sizes: CellSizes;
   private readonly outliers: TextOutliers;
+  private readonly mixed: MixedTypes;
   /** Rows, without those that have too many cells. */
   rows = 0;
   /** Lines read after those before the first record. */
@@ -105,6 +109,7 @@ export class TableScan {
     this.unquoted = new Uint8Array(columns);
     this.sizes = new CellSizes(columns);
     this.outliers = new TextOutliers(columns);
+    this.mixed = new MixedTypes(columns);
     this.active = [...new Array(columns).keys()];
     this.headerPassed = !dialect.header;
   }
@@ -112,11 +117,13 @@ export class TableScan {
   get state(): TableScanState {
     const { flags, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
     const found = { flags, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
-    return { ...found, outliers: this.outliers.state, geometry: geometry?.state ?? null };
+    return { ...found, outliers: this.outliers.state, mixed: this.mixed.state, geometry: geometry?.state ?? null };
   }
 
   /** Merges the state of another scan of the records that follow. */
   add(next: TableScanState): void {
+    const own = { flags: this.flags, values: this.outliers.values };
+    this.mixed.merge(next.mixed, own, { flags: next.flags, values: next.outliers.values }, this.lines);
     for (let c = 0; c < this.columns; c++) {
       this.flags[c]! |= next.flags[c]!;
       this.unquoted[c]! |= next.unquoted[c]!;
@@ -222,7 +229,8 @@ export class TableScan {
     this.rows++;
     if (this.rows >= this.rowsWanted) this.hasStopped = true;
     this.geometry?.look(bytes, scanner);
-    const { active, settled, flags, unquoted, sizes, outliers } = this;
+    const { active, settled, flags, unquoted, sizes, outliers, mixed } = this;
+    const { isMixed } = mixed;
     const { values } = outliers;
     const { texts, typed } = sizes;
     const { decimal, hasTypedCells } = this.dialect;
@@ -261,7 +269,12 @@ export class TableScan {
         }
       }
       if (mark === CellMark.plain && flag !== CellTypeFlag.blank) unquoted[c] = 1;
-      flags[c]! |= flag;
+      const known = flags[c]!;
+      flags[c] = known | flag;
+      if (((flag & ~known) !== 0 || isMixed[c] === 1) && flag !== CellTypeFlag.text) {
+        const at = this.lines + line;
+        mixed.add(c, known, flag, values[c]!, () => ({ line: at, text: describeCell(bytes, from, to) }));
+      }
       if (flag !== CellTypeFlag.blank) values[c]!++;
       if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
       if (flag === CellTypeFlag.text) {
@@ -319,6 +332,15 @@ export class TableScan {
       numbers === null && (flags & NotationFlag.otherTemporal) === 0 && (type !== "double" || decimal === pointByte);
     const first = { ...found.first, line: lines + found.first.line };
     return { ...found, name, type, isCastable, first };
+  }
+
+  /** The notice about a column that is text since its values, none of them text, are of several types. */
+  mixtureOf(column: number, name: string): Notices[number] | null {
+    const { type, doubt } = this.formOf(column);
+    const isQuoted = !this.dialect.hasTypedCells && this.unquoted[column] === 0 && this.quotesText;
+    const hasText = (resolveTemporalTexts(this.flags[column]!) & CellTypeFlag.text) !== 0;
+    if (type !== "text" || doubt !== null || hasText || isQuoted) return null;
+    return this.mixed.noticeOf(column, name, this.dialect.lines);
   }
 
   /** By the flags alone; cached for columns with the same flags. */

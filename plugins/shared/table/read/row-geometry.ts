@@ -6,7 +6,7 @@ import { type NumberFormat, parseFormattedNumber } from "../columns/number-forma
 import { type LetterOMeaning, parseAngle } from "../geometry/angles.js";
 import { stripUnit } from "../geometry/coordinate-text.js";
 import { GeometryCellParser, missingWords, namesSrid } from "../geometry/geometry-cell-parser.js";
-import { parsePair } from "../geometry/geometry-columns.js";
+import { parsePositionText } from "../geometry/geometry-columns.js";
 import type { TablePlan } from "../plan/plan.js";
 import { readCellText } from "../records/cell-text.js";
 import { CellUnquoter, needsUnquoting, type RecordScanner } from "../records/record-scanner.js";
@@ -43,7 +43,7 @@ export class RowGeometryReader {
     const { geometry } = plan;
     this.form = geometry.kind === "xy" ? geometry.numbers : { decimal: plan.decimal, group: null };
     this.numbers = new CellNumberParser(this.form);
-    this.letterO = geometry.kind === "xy" || geometry.kind === "pair" ? geometry.letterO : null;
+    this.letterO = geometry.kind === "xy" || geometry.kind === "position" ? geometry.letterO : null;
     // A layer has one CRS: rows that name another are rejected.
     this.cells = new GeometryCellParser((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }
@@ -63,7 +63,7 @@ export class RowGeometryReader {
         return null;
       case "xy":
         return this.readPoint(bytes, scanner, builder, geometry.x, geometry.y, geometry.z);
-      case "pair":
+      case "position":
         return this.readPair(bytes, scanner, builder, geometry.column, geometry.latitudeFirst);
       case "text":
         return this.readGeometryText(bytes, scanner, builder, geometry.column);
@@ -188,9 +188,10 @@ export class RowGeometryReader {
       builder.addNull();
       return null;
     }
-    const position = parsePair(text, latitudeFirst, this.letterO);
+    const position = parsePositionText(text, latitudeFirst, this.letterO);
     if (!position) {
-      if (this.letterO === null && parsePair(text, latitudeFirst, "east")) return ambiguousLetterFailure(text, name);
+      if (this.letterO === null && parsePositionText(text, latitudeFirst, "east"))
+        return ambiguousLetterFailure(text, name);
       const order = latitudeFirst ? "latitude and longitude" : "longitude and latitude";
       return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no ${order}` };
     }

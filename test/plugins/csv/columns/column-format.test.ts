@@ -132,7 +132,7 @@ describe("numbers", () => {
     const { type, values, read } = await column(cells);
     expect({ type, values }).toEqual({ type: "text", values: cells });
     expect(read.recording.notices.map(({ example }) => example)).toEqual([
-      '"v": the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them alike in the file',
+      '"v": the numbers have different decimal signs or group separators, so they stay text; no option reads them all: write them all the same way in the file',
     ]);
     for (const option of ["decimal", "thousands"])
       for (const sign of [".", ","]) expect(await column(cells, { [option]: sign })).toMatchObject({ type: "text" });

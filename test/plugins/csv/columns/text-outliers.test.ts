@@ -1,6 +1,8 @@
 /** Columns that a few cells make text. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
+import { CellTypeFlag } from "../../../../plugins/shared/table/columns/classify-cell.js";
+import { MixedTypes } from "../../../../plugins/shared/table/columns/mixed-types.js";
 import { geoferry } from "../../../support/command.js";
 import { TemporaryFolder } from "../../../support/read-layers.js";
 import { readText, types } from "../support.js";
@@ -60,7 +62,7 @@ describe("a column that one bad cell makes text", () => {
   test("is not reported for few values, many texts, or numbers that are labels", async () => {
     const bad = (count: number, texts: readonly string[]) => table(values(count, (n) => texts[n] ?? String(n + 10)));
     expect((await notesOf(bad(9, ["n/a"]))).notes).toEqual([]);
-    expect((await notesOf(bad(19, ["n/a", "n/a"]))).notes).toEqual([]);
+    expect((await notesOf(bad(19, new Array(10).fill("n/a")))).notes).toEqual([]);
     for (const label of ["01067", "+4917012345", "12a", "12 b"]) {
       expect(await notesOf(bad(40, [label]))).toEqual({ type: "text", notes: [] });
     }
@@ -89,5 +91,73 @@ describe("a column that one bad cell makes text", () => {
       features: { properties: { v: number | null } }[];
     };
     expect(features.slice(2, 5).map(({ properties }) => properties.v)).toEqual([2.25, null, 4.25]);
+  });
+});
+
+describe("a column of several types", () => {
+  test("is reported if half of its values are text", async () => {
+    const { type, notes } = await notesOf(table(values(20, (n) => (n % 2 === 0 ? "2020-01-02" : "spring"))));
+    expect(type).toBe("text");
+    expect(notes[0]!.example).toContain('10 of 20 values are dates; "spring" in line 3 and 9 others are not');
+  });
+
+  test.each([
+    [
+      "dates and years",
+      "2020",
+      '14 of 20 values are dates and 6 are numbers, which first differ with "2020" in line 4',
+    ],
+    ["dates with and without times", "2020-01-02 10:00:00", "14 of 20 values are dates and 6 are dates with times"],
+    ["dates and truths", "true", "14 of 20 values are dates and 6 are true or false"],
+  ])("is reported with %s, whatever the parts of the file", async (_, other, message) => {
+    const text = table(values(20, (n) => (n % 3 === 2 ? other : `2020-01-${10 + n}`)));
+    const { type, notes } = await notesOf(text);
+    expect([type, notes.length, notes[0]?.count]).toEqual(["text", 1, 6]);
+    expect(notes[0]!.example).toContain(message);
+  });
+
+  test("is not reported if the values have a common type, or if no type has half of them", async () => {
+    for (const texts of [
+      ["1", "2.5", "9000000000"],
+      ["2020-01-02", "31.12.2020"],
+      ["1", "true", "2020-01-02"],
+    ])
+      expect((await notesOf(table(values(21, (n) => texts[n % texts.length]!)))).notes).toEqual([]);
+  });
+
+  test("has the same counts in parts that several threads scanned", () => {
+    const [number, date] = [CellTypeFlag.int32, CellTypeFlag.date];
+    const cells = (flag: number, text: string) => ({ flag, text });
+    const part = (lines: readonly { readonly flag: number; readonly text: string }[]) => {
+      const mixed = new MixedTypes(1);
+      let known = 0;
+      for (const [n, { flag, text }] of lines.entries()) {
+        mixed.add(0, known, flag, n, () => ({ line: n + 1, text }));
+        known |= flag;
+      }
+      return { mixed, facts: { flags: Uint32Array.of(known), values: Uint32Array.of(lines.length) } };
+    };
+    const numbers = new Array(6).fill(cells(number, "5"));
+    const dates = new Array(3).fill(cells(date, "2020-01-02"));
+    const all = [...numbers, ...dates, ...numbers, ...dates, cells(date, "2020-01-03")];
+    const alone = part(all).mixed.noticeOf(0, "v", 1);
+    for (const cuts of [[6], [3, 6, 8], [7], [12, 15], [1, 2]]) {
+      const whole = new MixedTypes(1);
+      let [flags, from] = [0, 0];
+      for (const to of [...cuts, all.length]) {
+        const { mixed, facts } = part(all.slice(from, to));
+        const own = { flags: Uint32Array.of(flags), values: Uint32Array.of(from) };
+        whole.merge(structuredClone(mixed.state), own, facts, from);
+        flags |= facts.flags[0]!;
+        from = to;
+      }
+      expect(whole.noticeOf(0, "v", 1)).toEqual(alone);
+    }
+    expect(alone).toEqual([
+      "column-as-text",
+      "v",
+      '12 of 19 values are numbers and 7 are dates, which first differ with "2020-01-02" in line 8, so the column is text; write them all the same way in the file',
+      7,
+    ]);
   });
 });

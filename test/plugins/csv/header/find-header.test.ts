@@ -29,6 +29,11 @@ describe("the header is found", () => {
     expect(notes(read)).toContainEqual(expect.stringMatching(/^header-assumed: /));
   });
 
+  test("a note says the line of the header in the file", async () => {
+    const read = await readText(scratch, `sep=;\nBrunnen;;\n\nStand 2020;;\nName;Ost;Nord\n${rows}`);
+    expect(notes(read)).toContainEqual(expect.stringMatching(/^header-assumed: line 5, "Name", "Ost", "Nord", /));
+  });
+
   test("the header is found in UTF-16 and in Latin-1", async () => {
     const table = "Übersicht;;\nName;Rechtswert;Hochwert\nä;565000;5935000\nö;566000;5936000\n";
     for (const bytes of [Buffer.from(`\ufeff${table}`, "utf16le"), Buffer.from(table, "latin1")]) {
@@ -63,7 +68,7 @@ describe("a table without geometry but with coordinate names", () => {
     const table = "Brunnen;;;;\nName;Ost;Nord;Ort;Ort\na;565000;5935000;x;y\nb;566000;5936000;x;y\n";
     const read = await readText(scratch, table);
     expect(notes(read)).toContainEqual(
-      expect.stringMatching(/^coordinates-left-out: row 2 .*"Ost" and "Nord".*--in skip-lines=1 --in header=yes/),
+      expect.stringMatching(/^coordinates-left-out: line 2 .*"Ost" and "Nord".*--in skip-lines=1 --in header=yes/),
     );
     const again = await readText(scratch, table, { "skip-lines": "1", header: "yes" });
     expect(geometries(again)).toEqual([point(565000, 5935000), point(566000, 5936000)]);

@@ -101,16 +101,19 @@ describe.skipIf(!hasGdal)("a table with several columns of geometry", () => {
   test("of a GML comes whole in one system, and in several ones asks which", () => {
     const one = scratch.path("one.gml");
     ogr2ogr("-f", "GML", one, towns("for-gml", "EPSG:4326", "EPSG:4326"));
-    expect(read(one, "towns").map(({ geometry }) => geometry?.type)).toEqual(["Point", "Point", undefined]);
-    expect(read(one, "towns (outline)").map(({ geometry }) => geometry?.type)).toEqual(Array(3).fill("Polygon"));
+    const byGdal = ["--from", "gdal:GML"];
+    expect(read(one, "towns", ...byGdal).map(({ geometry }) => geometry?.type)).toEqual(["Point", "Point", undefined]);
+    expect(read(one, "towns (outline)", ...byGdal).map(({ geometry }) => geometry?.type)).toEqual(
+      Array(3).fill("Polygon"),
+    );
     // GDAL says that all of it is in the system of the column that comes last.
     const two = scratch.path("two.gml");
     ogr2ogr("-f", "GML", two, towns("for-two", "EPSG:4326", "EPSG:32633", projected));
-    const whole = geoferry(["convert", two, scratch.path("two.gpkg")]);
+    const whole = geoferry(["convert", two, scratch.path("two.gpkg"), ...byGdal]);
     expect(whole.status).toBe(3);
     expect(whole.stderr).toContain("--source-crs");
-    expect(read(two, "towns")[0]!.geometry!.coordinates).toEqual([16.3725, 48.2083]);
-    const [outline] = read(two, "towns (outline)", "--source-crs", "EPSG:32633");
+    expect(read(two, "towns", ...byGdal)[0]!.geometry!.coordinates).toEqual([16.3725, 48.2083]);
+    const [outline] = read(two, "towns (outline)", ...byGdal, "--source-crs", "EPSG:32633");
     const corner = (outline!.geometry!.coordinates as number[][][])[0]![0]!;
     expect(corner[0]).toBeCloseTo(16.3435758015616, 6);
   });

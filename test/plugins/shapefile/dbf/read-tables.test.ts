@@ -156,9 +156,9 @@ describe("other cells", () => {
 
   it("dates are ISO dates, null if blank or zero, a loss if impossible", async () => {
     const context = new RecordingContext();
-    const written = ["20240229", "00000000", "        ", "20241301", "0       "];
-    expect(await cells({ type: "D", width: 8 }, written, context)).toEqual(["2024-02-29", null, null, null, null]);
-    expect(context.losses).toMatchObject([{ code: "date-unreadable", count: 1 }]);
+    const written = ["20240229", "00000000", "        ", "20241301", "0       ", "20240231", "20230229"];
+    expect(await cells({ type: "D", width: 8 }, written, context)).toEqual(["2024-02-29", ...Array(6).fill(null)]);
+    expect(context.losses).toMatchObject([{ code: "date-unreadable", count: 3 }]);
   });
 
   it("dates in the wide forms are read, too", async () => {

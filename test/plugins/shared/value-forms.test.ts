@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { classifyValue, fittingType, guessType, ValueForm } from "../../../../plugins/gpx/read/value-forms.js";
+import { classifyValue, fittingType, guessType, ValueForm } from "../../../plugins/shared/text/value-forms.js";
 
 describe("the form of a value", () => {
   test("the form of a value depends only on its own bytes, not on those after it", () => {

@@ -1,9 +1,9 @@
 /** Features of a layer in a temporary file, as parts that threads read independently. */
 import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../../src/plugin/index.js";
-import { defaultSplitBytes } from "../../shared/split-size.js";
-import type { FeatureRange } from "../json/structure-scanner.js";
-import type { Json } from "../json/values.js";
+import { defaultSplitBytes } from "../split-size.js";
+import type { FeatureRange } from "./structure-scanner.js";
+import type { Json } from "./values.js";
 
 /** Plain data. */
 export interface SpooledFeatures {

@@ -95,7 +95,8 @@ function isPlainInstant(bytes: Buffer, from: number, to: number): boolean {
   const pair = (at: number) => (bytes[from + at]! - zero) * 10 + bytes[from + at + 1]! - zero;
   const month = pair(5);
   const day = pair(8);
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31 && pair(11) < 24 && pair(14) < 60 && pair(17) < 60;
+  // Later days, which not every month has, need the full check.
+  return month >= 1 && month <= 12 && day >= 1 && day <= 28 && pair(11) < 24 && pair(14) < 60 && pair(17) < 60;
 }
 
 const instantTemplate = Buffer.from("0000-00-00T00:00:00Z");

@@ -1,0 +1,109 @@
+/** Requests the pages of a collection, which are linked by `next` (OGC 17-069r4, 7.15). */
+import { GeoferryError } from "../../../src/errors.js";
+import { integerOf, isObject, type Json, textOf } from "../../shared/json/values.js";
+import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
+import { type OgcClient, RequestRefused } from "../service/service-client.js";
+import { type Collection, contentCrs } from "./collections.js";
+import { linkOf, requestJson } from "./json-client.js";
+
+/** Parameters that select features; every request of a reading has the same ones. */
+export type Selection = Readonly<Record<string, string>>;
+
+/** Pages in a row without features. */
+const maxEmptyPages = 3;
+/** How often a page is requested whose number of features is not the one that it announces. */
+const maxPageTries = 3;
+
+const features = ({ features: list }: Json): Json[] => (Array.isArray(list) ? list.filter(isObject) : []);
+
+const keyOf = ({ id, geometry, properties }: Json) => ({
+  id: typeof id === "string" || typeof id === "number" ? String(id) : null,
+  content: JSON.stringify([geometry, properties]),
+});
+
+export class ItemPages implements PageSource<readonly Json[]> {
+  constructor(
+    private readonly client: OgcClient,
+    private readonly collection: Collection,
+    private readonly selection: Selection,
+    private readonly pageSize: number,
+  ) {}
+
+  private address(limit: number): URL {
+    const { items, crsUri } = this.collection;
+    const url = new URL(items);
+    url.searchParams.set("limit", String(limit));
+    if (crsUri !== null) url.searchParams.set("crs", crsUri);
+    for (const [name, value] of Object.entries(this.selection)) url.searchParams.set(name, value);
+    return url;
+  }
+
+  async count(): Promise<number | null> {
+    try {
+      const { json } = await requestJson(this.client, this.address(1), "features");
+      return integerOf(json.numberMatched);
+    } catch (error) {
+      if (error instanceof RequestRefused) throw this.client.refused(error.message);
+      throw error;
+    }
+  }
+
+  async *pages(expected: number | null): AsyncGenerator<Page<readonly Json[]>> {
+    const seen = new Set<string>();
+    let url: URL | null = this.address(this.pageSize);
+    for (let empty = 0; url !== null; ) {
+      if (seen.has(url.href)) throw new PagesIncomplete("the link to the next page leads back to an earlier one");
+      seen.add(url.href);
+      const json: Json = await this.readPage(url, expected);
+      const content = features(json);
+      if (content.length > 0) {
+        empty = 0;
+        yield { keys: content.map(keyOf), content };
+      } else if (++empty > maxEmptyPages) throw new PagesIncomplete(`${empty} pages in a row have no features`);
+      url = linkOf(json, /^next$/, url);
+    }
+  }
+
+  private async readPage(url: URL, expected: number | null): Promise<Json> {
+    const { client } = this;
+    for (let tries = 1; ; tries++) {
+      try {
+        const { json, headers } = await requestJson(client, url, "features");
+        this.checkSystem(contentCrs(headers));
+        const flaw = flawOf(json, expected);
+        if (flaw === null) return json;
+        if (tries === maxPageTries) throw new PagesIncomplete(flaw);
+      } catch (error) {
+        if (error instanceof RequestRefused) throw client.refused(error.message);
+        // A page that is unavailable for good ends the run with its own error.
+        if (error instanceof GeoferryError || error instanceof PagesIncomplete) throw error;
+        throw error;
+      }
+    }
+  }
+
+  /** @throws PagesIncomplete for a page in another system than the one that was requested */
+  private checkSystem(found: string | null): void {
+    const { crsUri } = this.collection;
+    const isExpected = crsUri === null ? found === null || /CRS:?84h?$/i.test(found) : found === crsUri;
+    if (!isExpected)
+      throw new PagesIncomplete(
+        `a page has the reference system ${(found ?? "that is the default").slice(0, 80)}, which was not requested`,
+      );
+  }
+}
+
+/** What shows that a page lacks features, or that the collection changed; null if nothing does. */
+function flawOf(json: Json, expected: number | null): string | null {
+  if (!Array.isArray(json.features)) return "a page has no list of features";
+  const count = json.features.length;
+  const stray = json.features.findIndex((each) => !isObject(each));
+  if (stray >= 0) return "a page has a feature that is not an object";
+  const returned = integerOf(json.numberReturned);
+  if (returned !== null && returned !== count) return `a page declares ${returned} features but has ${count}`;
+  const matched = integerOf(json.numberMatched);
+  if (matched !== null && expected !== null && matched !== expected)
+    return `a page declares ${matched} features in all, but ${expected} were counted`;
+  if (textOf(json.type) !== "FeatureCollection") return "a page is not a FeatureCollection";
+  return null;
+}

@@ -1,0 +1,90 @@
+/** Gets JSON resources of an OGC API. */
+import type { HttpResponse } from "../../../src/plugin/index.js";
+import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
+import { exceptionMessage, type OgcClient, RequestRefused, type ResponseCheck } from "../service/service-client.js";
+
+/** Media types by the member that an answer must have: QGIS Server refuses those that a resource does not have. */
+const acceptOf = (member: string): string => {
+  if (member === "features") return "application/geo+json, application/json;q=0.9";
+  return member === "properties" ? "application/schema+json, application/json;q=0.9" : "application/json";
+};
+
+export interface JsonResponse {
+  readonly json: Json;
+  readonly headers: HttpResponse["headers"];
+}
+
+/** Codes of errors that the same request always gets. */
+const permanentCode = /Invalid|NotFound|Missing|NotSupported|NotImplemented|BadRequest/i;
+
+/** Checks that a response has a member, and is no error (OGC 17-069r4, 7.5.1). */
+function checkMember(member: string, parsed: { json: Json | null }): (response: HttpResponse) => ResponseCheck {
+  return ({ body }) => {
+    const text = body.toString("utf8");
+    parsed.json = null;
+    let json: unknown;
+    try {
+      json = parseExactly(text);
+    } catch (error) {
+      const isPage = /^\s*</.test(text);
+      const exception = isPage ? exceptionMessage(text) : null;
+      const reason = isPage
+        ? "the server sent a web page instead of JSON"
+        : `the response is ${describeSyntaxError(error)}`;
+      return { error: exception ?? reason, isTransient: !isPage || exception !== null };
+    }
+    if (isObject(json) && member in json) {
+      parsed.json = json;
+      return { error: null, isTransient: false };
+    }
+    if (Array.isArray(json)) [json] = json as unknown[];
+    const code = isObject(json) ? (textOf(json.code) ?? textOf(json.title) ?? "") : "";
+    const said = isObject(json) ? [code, textOf(json.description) ?? textOf(json.detail) ?? ""] : [];
+    const message = said.filter((each) => each !== "").join(": ");
+    return { error: message || `the response has no "${member}"`, isTransient: !permanentCode.test(code) };
+  };
+}
+
+/** @param member that the answer must have @throws RequestRefused and what the client throws */
+export async function requestJson(client: OgcClient, url: URL, member: string): Promise<JsonResponse> {
+  const parsed: { json: Json | null } = { json: null };
+  const check = checkMember(member, parsed);
+  const accept = acceptOf(member);
+  let response: HttpResponse;
+  try {
+    response = await client.request(url, accept, check);
+  } catch (error) {
+    // A server that shows a page by default may have JSON under a parameter.
+    if (!(error instanceof RequestRefused) || url.searchParams.has("f") || !/web page|406/.test(error.message))
+      throw error;
+    const other = new URL(url);
+    other.searchParams.set("f", "json");
+    response = await client.request(other, accept, check);
+  }
+  return { json: parsed.json!, headers: response.headers };
+}
+
+/** As `requestJson`, but a refusal is an error of the registry. @throws feature-service-refused */
+export async function getJson(client: OgcClient, url: URL, member: string): Promise<JsonResponse> {
+  try {
+    return await requestJson(client, url, member);
+  } catch (error) {
+    throw error instanceof RequestRefused ? client.refused(`${url.pathname}: ${error.message}`) : error;
+  }
+}
+
+/** The address of a link with this relation, by the preference of media types; null if there is none. */
+export function linkOf({ links }: Json, relation: RegExp, base: URL): URL | null {
+  const found = objectsOf(links).filter(({ rel }) => relation.test(textOf(rel) ?? ""));
+  const ranks = [/geo\+json/i, /schema\+json/i, /json/i];
+  const rank = ({ type }: Json): number => {
+    const at = ranks.findIndex((each) => each.test(textOf(type) ?? ""));
+    return at >= 0 ? at : textOf(type) === null ? ranks.length : ranks.length + 1;
+  };
+  const [best] = [...found].sort((a, b) => rank(a) - rank(b));
+  const href = best && textOf(best.href);
+  if (!href || !URL.canParse(href, base.href)) return null;
+  const url = new URL(href, base.href);
+  return /^https?:$/.test(url.protocol) ? url : null;
+}

@@ -1,0 +1,131 @@
+/** Filters that a service can apply without leaving out a feature that is wanted. */
+import type { Extent, SplitCondition, SplitFilter } from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/index.js";
+import { createError } from "../../../src/plugin/index.js";
+import { GeometryParseError } from "../../shared/geometry-parse-error.js";
+import { integerOf, isObject, type Json } from "../../shared/json/values.js";
+import { areAxesSwapped, extentOf, widen } from "../service/axis-check.js";
+import { type OgcClient, RequestRefused } from "../service/service-client.js";
+import type { Collection, Queryable } from "./collections.js";
+import { toGeometry } from "./geojson-geometry.js";
+import type { Selection } from "./item-pages.js";
+import { requestJson } from "./json-client.js";
+
+const plainName = /^[A-Za-z_]\w*$/;
+/** Text whose equality means the same in every database, or more: no letters beyond ASCII, and no blanks at the ends. */
+const plainText = /^[!-~]([ -~]*[!-~])?$/;
+const plainNumber = /^-?\d+(\.\d+)?$/;
+/** How far a stored number may be from its value in JSON, relative to it: a service may store it in 32 bits. */
+const slack = 1e-5;
+
+/** A condition in CQL2 text (OGC 21-065r2, 7); none if the service may understand it in another way. */
+function termsOf({ name, type }: Queryable, { comparison, value }: SplitCondition): string[] {
+  if (typeof value === "string") {
+    if (type !== "string" || comparison !== "=" || !plainText.test(value)) return [];
+    return [`${name} = '${value.replaceAll("'", "''")}'`];
+  }
+  if (type === "string") return [];
+  const text = String(value);
+  if (type === "integer") return plainNumber.test(text) ? [`${name} ${comparison} ${text}`] : [];
+  const number = Number(value);
+  const margin = Math.abs(number) * slack;
+  const [low, high] = [String(number - margin), String(number + margin)];
+  if (!plainNumber.test(low) || !plainNumber.test(high)) return [];
+  if (comparison === "=") return [`${name} >= ${low}`, `${name} <= ${high}`];
+  return [comparison.startsWith(">") ? `${name} >= ${low}` : `${name} <= ${high}`];
+}
+
+function filterOf({ queryables }: Collection, conditions: readonly SplitCondition[]): Selection {
+  const terms = conditions.flatMap((condition) => {
+    const queryable = queryables.find(({ name }) => name === condition.field);
+    return queryable && plainName.test(queryable.name) ? termsOf(queryable, condition) : [];
+  });
+  return terms.length === 0 ? {} : { filter: terms.join(" AND "), "filter-lang": "cql2-text" };
+}
+
+function boxOf(
+  { crsUri, isNorthFirst }: Collection,
+  [west, south, east, north]: Extent,
+  order = isNorthFirst,
+): Selection {
+  const bbox = (order ? [south, west, north, east] : [west, south, east, north]).join(",");
+  return crsUri === null ? { bbox } : { bbox, "bbox-crs": crsUri };
+}
+
+/** What the service selects: all that the filter says, or the part of it that the service applies correctly. */
+export async function selectItems(
+  client: OgcClient,
+  collection: Collection,
+  filter: SplitFilter | undefined,
+  context: ReadContext,
+): Promise<Selection> {
+  const sample = await readSample(client, collection, {});
+  if (sample.box) await refuseSwapped(client, collection, sample.box, context);
+  const where = filterOf(collection, filter?.conditions ?? []);
+  const base = "filter" in where && (await readSample(client, collection, where)).count !== null ? where : {};
+  const boxes = filter?.boxes ?? [];
+  if (boxes.length === 0 || !sample.box) return base;
+  const around = widen(sample.box);
+  const count = async (selection: Selection): Promise<number | null> =>
+    (await readSample(client, collection, selection)).count;
+  // A service that takes the axes in another order finds nothing around its own feature, or something at the other place.
+  const { isNorthFirst } = collection;
+  if (!((await count(boxOf(collection, around))) ?? 0)) return base;
+  if ((await count(boxOf(collection, around, !isNorthFirst))) !== 0) return base;
+  const hits: Selection[] = [];
+  for (const box of boxes) {
+    const selection = { ...base, ...boxOf(collection, box) };
+    const found = await count(selection);
+    if (found === null) return base;
+    if (found > 0) hits.push(selection);
+  }
+  // A request has one box. Of none with features, any finds none.
+  return hits.length > 1 ? base : (hits[0] ?? { ...base, ...boxOf(collection, boxes[0]!) });
+}
+
+interface Sample {
+  /** The number of features; null if the service does not say it, or refuses the request. */
+  readonly count: number | null;
+  /** The box of the first feature. */
+  readonly box: Extent | null;
+}
+
+async function readSample(client: OgcClient, collection: Collection, selection: Selection): Promise<Sample> {
+  const url = new URL(collection.items);
+  url.searchParams.set("limit", "1");
+  if (collection.crsUri !== null) url.searchParams.set("crs", collection.crsUri);
+  for (const [name, value] of Object.entries(selection)) url.searchParams.set(name, value);
+  try {
+    const { json } = await requestJson(client, url, "features");
+    const [first] = Array.isArray(json.features) ? json.features.filter(isObject) : [];
+    return { count: integerOf(json.numberMatched), box: first ? boxOfFeature(first, collection) : null };
+  } catch (error) {
+    if (error instanceof RequestRefused) return { count: null, box: null };
+    throw error;
+  }
+}
+
+function boxOfFeature({ geometry }: Json, { isNorthFirst }: Collection): Extent | null {
+  try {
+    const found = toGeometry(geometry, isNorthFirst);
+    const box = found && extentOf(found);
+    return box?.every((value) => Number.isFinite(value)) ? box : null;
+  } catch (error) {
+    if (error instanceof GeometryParseError) return null;
+    throw error;
+  }
+}
+
+/** @throws unsupported for coordinates that are plausible only after swapping the axes */
+async function refuseSwapped(
+  client: OgcClient,
+  { name, crs, bounds, crsUri }: Collection,
+  box: Extent,
+  context: ReadContext,
+): Promise<void> {
+  if (context.swapsXy || !(await areAxesSwapped(crs, bounds, box, context))) return;
+  throw createError("unsupported", {
+    source: client.source,
+    reason: `the coordinates of "${name}" are in another order than ${crsUri ?? "longitude and latitude"} means, since they are plausible only after swapping the axes; swap them with --swap-xy`,
+  });
+}
