@@ -167,9 +167,18 @@ describe("the .prj file beside an overwritten table", () => {
     expect(existsSync(at("out.prj"))).toBe(false);
   });
 
-  test.each(["out.shp", "out.tsv"])("stays if %s uses it, too", async (other) => {
-    const at = newFolder({ "in.csv": table, "out.csv": table, "out.prj": "x", [other]: "x" });
+  test("stays if it belongs to a Shapefile", async () => {
+    const at = newFolder({ "in.csv": table, "out.csv": table, "out.prj": "x", "out.shp": "x" });
     await convertFile(at("in.csv"), at("out.csv"), { overwrite: true });
+    expect(readFileSync(at("out.prj"), "utf8")).toBe("x");
+  });
+
+  test("refuses the table if another table uses it, too", async () => {
+    const at = newFolder({ "in.csv": table, "out.csv": table, "out.prj": "x", "out.tsv": "x" });
+    await expect(convertFile(at("in.csv"), at("out.csv"), { overwrite: true })).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining("belongs to out.tsv"),
+    });
     expect(readFileSync(at("out.prj"), "utf8")).toBe("x");
   });
 });
