@@ -11,7 +11,7 @@ import type { Format } from "../../src/plugin/format.js";
 import { generatedLayer, wideLayer } from "../support/formats/generated-layers.js";
 import { roundTrip } from "../support/formats/round-trip.js";
 
-const numRuns = Number(process.env.ROUND_TRIPS ?? 25);
+const numRuns = Number(process.env.ROUND_TRIPS ?? 15);
 const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);
 // What goes through GDAL has tests of its own.
 const hasOwnTests = ({ id }: Format) => id.startsWith("gdal:");
