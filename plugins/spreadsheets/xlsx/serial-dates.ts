@@ -9,6 +9,10 @@ const unixDay1904 = 24_107;
 const leapYearBugDay = 60;
 /** 9999-12-31 in the system of 1900. */
 const lastDay = 2_958_465;
+/** 0001-01-01, counted from 1899-12-30. Excel shows no dates before day 0; LibreOffice and openpyxl write them as negative numbers. */
+const firstDay = -693_593;
+/** Days between both systems. */
+const days1904 = 1462;
 
 const two = (value: number) => String(value).padStart(2, "0");
 
@@ -41,10 +45,11 @@ export function formatSerial(value: number, kind: number, is1904: boolean): stri
   if (kind === NumberKind.duration) return formatDuration(ms);
   const day = Math.floor(ms / dayMs);
   const time = ms - day * dayMs;
-  if (day < 0 || day > (is1904 ? lastDay - 1462 : lastDay)) return undefined;
+  const offset = is1904 ? days1904 : 0;
+  if (day < firstDay - offset || day > lastDay - offset || (day < 0 && kind === NumberKind.time)) return undefined;
   if (day === 0 && (kind === NumberKind.time || (!is1904 && time > 0))) return clock(time);
   if (!is1904 && (day === 0 || day === leapYearBugDay)) return null;
-  const unixDay = is1904 ? day - unixDay1904 : day - unixDay1900 + (day < leapYearBugDay ? 1 : 0);
+  const unixDay = is1904 ? day - unixDay1904 : day - unixDay1900 + (day >= 0 && day < leapYearBugDay ? 1 : 0);
   const date = new Date(unixDay * dayMs).toISOString().slice(0, 10);
   return time === 0 && (kind === NumberKind.date || kind === NumberKind.either) ? date : `${date}T${clock(time)}`;
 }

@@ -260,6 +260,14 @@ describe("dates", () => {
     ]);
   });
 
+  test("before 1900, as negative numbers", async () => {
+    // openpyxl writes 1850-06-05 as -18105, and LibreOffice shows the same day.
+    const sheets = { a: `<sheetData>${inlineRow("date")}${row(cell(-18105, 1))}${row(cell(43831, 1))}</sheetData>` };
+    const book = await readWorkbook(await build("negative", { sheets, styles }));
+    expect(typesOf(book)).toEqual({ date: "date" });
+    expect(rowsOf(book)).toEqual([{ date: "1850-06-05" }, { date: "2020-01-01" }]);
+  });
+
   test("counted from 1904", async () => {
     // 1904-01-01 is day 0; 42369 is 2020-01-01.
     const sheets = { a: `<sheetData>${inlineRow("date")}${row(cell(0, 1))}${row(cell(42369, 1))}</sheetData>` };

@@ -33,7 +33,8 @@ export function inferColumns(
   const formats = names.map((_, c) => columnFormat(c, declared[c] ?? null, scan, infersTypes));
   const hasTypedCells = options.cells === "typed";
   if (!hasTypedCells) notices.push(...numberLikeNameNotices(names, formats, samples, isKept, decimal));
-  notices.push(...ambiguityNotices(names, formats, isKept, scan.hasSureDecimals || delimiter === commaByte, decimal));
+  const isDecimalSure = delimiter === commaByte || scan.hasSureDecimals(isKept);
+  notices.push(...ambiguityNotices(names, formats, isKept, isDecimalSure, decimal));
   if (infersTypes && !hasTypedCells) notices.push(...twoDigitYearNotices(names, formats, samples, isKept));
   // If only some rows were scanned, the others are unknown.
   if (isComplete && infersTypes) {

@@ -102,7 +102,7 @@ async function planAtEncoding(
   const columns = inferColumns(table, scan, splits !== null, isKept, options, notices);
   // If only some rows were scanned, the reader counts them.
   if (splits) notices.push(...strayQuoteNotices(scan, head.lines), ...footerNotices(scan, columns));
-  for (const notice of notices) context.reportNotice(...notice);
+  for (const notice of joinNotices(notices)) context.reportNotice(...notice);
   const isCountExact =
     geometry.kind === "none" || (geometry.kind === "xy" && geometryColumns.every((c) => scan.isNumeric(c)));
   return {
@@ -130,4 +130,16 @@ function formatRules({ decimal: decimalOption, thousands, dates }: TableOptions,
     thousands: thousands === "auto" ? undefined : thousands === "none" ? null : thousands,
     monthFirst: dates === "auto" ? undefined : dates === "mdy",
   };
+}
+
+/** Joins notices of one code and field, of which a report keeps only the first example. */
+function joinNotices(notices: Notices): Notices {
+  const joined = new Map<string, Notices[number]>();
+  for (const [code, field, example, count = 1] of notices) {
+    const key = JSON.stringify([code, field]);
+    const known = joined.get(key);
+    const [, , before, earlier = 1] = known ?? [];
+    joined.set(key, known ? [code, field, `${before}; ${example}`, earlier + count] : [code, field, example, count]);
+  }
+  return [...joined.values()];
 }

@@ -379,9 +379,16 @@ export class TableScan {
     return hasFlag(comma) && !hasFlag(point);
   }
 
-  /** Whether any number of the file shows the decimal sign unambiguously. */
-  get hasSureDecimals(): boolean {
-    return this.flags.some((flags) => (flags & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
+  /**
+   * Whether the decimal sign of the file is certain: a column among `isKept` shows it, and no column shows the other one.
+   * Coordinates do not count: tables with decimal commas may have them with points.
+   */
+  hasSureDecimals(isKept: (column: number) => boolean): boolean {
+    const numeric = (flags: number) => (flags & CellTypeFlag.text) === 0;
+    return (
+      this.flags.some((flags, c) => isKept(c) && numeric(flags) && (flags & CellTypeFlag.double) !== 0) &&
+      !this.flags.some((flags) => numeric(flags) && (flags & NotationFlag.otherDecimal) !== 0)
+    );
   }
 
   /** Whether every value of the column is a finite number or missing. */
