@@ -57,9 +57,9 @@ describe("views", () => {
   });
 
   it("that takes more memory than is allowed is stopped, and what allows more is named", async () => {
-    // Two texts of 900 MB: a single one may have a billion bytes in SQLite.
+    // Two texts of 480 MB: a row may have a billion bytes in SQLite.
     const many = "group_concat(hex(zeroblob(8000000)) || x)";
-    const select = `WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 56) SELECT ${many} AS a, ${many} AS b FROM r`;
+    const select = `WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 30) SELECT ${many} AS a, ${many} AS b FROM r`;
     const path = hostile((database) => database.exec(`CREATE VIEW v AS ${select}`));
     const [layer] = await readLayers(path, { viewMemory: "256" });
     expect(layer!.info.name).toBe("t");
