@@ -98,7 +98,18 @@ test("the table holds each flag of push that a job has a key for", () => {
 
 test("the table holds each key of a job", () => {
   const keys = [...Object.values(conversionOptions), ...mapOptions].flatMap(({ job }) => job ?? []);
-  const ofJobs = ["name", "source", "target", "needs", "retries", "retryDelay", "timeout", "always", "maxDecrease", "map"];
+  const ofJobs = [
+    "name",
+    "source",
+    "target",
+    "needs",
+    "retries",
+    "retryDelay",
+    "timeout",
+    "always",
+    "maxDecrease",
+    "map",
+  ];
   const all = [...new Set([...keysOfStep, ...keysOfMap])].filter((key) => !ofJobs.includes(key));
   expect([...keys].sort()).toEqual(all.sort());
 });
