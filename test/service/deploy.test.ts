@@ -43,8 +43,7 @@ describe("the systemd unit", () => {
     expect(Number(values("LimitNOFILE")[0])).toBeGreaterThan(2 * defaultSettings.connections);
   });
 
-  const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
-  test.runIf(analyze)("is accepted by systemd-analyze", () => {
+  test.runIf(hasProgram("systemd-analyze"))("is accepted by systemd-analyze", () => {
     const path = join(folder.path, "geoferry.service");
     writeFileSync(path, unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
     const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
