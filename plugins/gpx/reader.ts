@@ -10,6 +10,7 @@
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { fileStem } from "../shared/file-stem.js";
 import { readSplitBytes, releaseSplitBytes } from "../shared/split-bytes.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import { toLayerField } from "../shared/xml/batch-columns.js";
@@ -69,11 +70,6 @@ export async function openGpx(
     await file.close();
     throw error;
   }
-}
-
-function fileStem(path: string): string {
-  const file = path.split(/[/\\]/).at(-1)!;
-  return file.replace(/\.[^.]*$/, "") || file;
 }
 
 class GpxLayer implements Layer {
