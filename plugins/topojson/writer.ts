@@ -83,13 +83,13 @@ class TopologyAssembler implements Assembler<TopologyChunk> {
     this.layers = layers.map(({ name }) => new LayerFeatures(name));
   }
 
-  async append({ geometry, finite, attributes, ends }: TopologyChunk, layer: number): Promise<void> {
+  async append({ geometry, attributes, ends }: TopologyChunk, layer: number): Promise<void> {
     const { shapes, geometries, attributes: kept } = this.layers[layer]!;
     this.positions += geometry.xy.length / 2 + (geometry.members?.xy.length ?? 0) / 2;
     const refusal = refusePositions(this.positions);
     if (refusal !== null) throw createError("output-failed", { output: this.output, reason: refusal });
     for (let row = 0; row < geometry.length; row++) {
-      const whole = finite[row] === 1 ? geometryAt(geometry, row) : null;
+      const whole = geometryAt(geometry, row);
       const converted = whole && toLibrary(whole);
       shapes.push(converted?.shape ?? { type: null, parts: null, members: null });
       geometries.push(converted?.geometry ?? null);

@@ -42,20 +42,35 @@ function parseJson(text: string, mark: string, source: string): unknown {
     return parseExactly(text, mark);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const isTruncated = !/\}\s*$/.test(text.slice(-200)) || /end of JSON/.test(error.message);
     const reason = `it is ${describeSyntaxError(error)}`;
-    const details = { source, place: placeOf(text), reason };
-    throw createError(isTruncated ? "input-truncated" : "input-corrupt", details, error);
+    const at = findSyntaxError(text);
+    const details = { source, place: { byte: Buffer.byteLength(text.slice(0, at)) }, reason };
+    throw createError(at >= text.trimEnd().length ? "input-truncated" : "input-corrupt", details, error);
   }
 }
 
-/** Where a text is not JSON: the text that was parsed has marks in it. */
-function placeOf(text: string): { readonly byte?: number } {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    const [, position] = /position (\d+)/.exec(error instanceof Error ? error.message : "") ?? [];
-    if (position !== undefined) return { byte: Buffer.byteLength(text.slice(0, Number(position))) };
+/**
+ * Where a text is not JSON, in characters; its length if it ends too early. Not all messages of V8 have the position, and
+ * the text that was parsed may have marks in it: finds the longest beginning of the text that only lacks its end.
+ */
+function findSyntaxError(text: string): number {
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (endsTooEarly(text.slice(0, middle + 1))) low = middle + 1;
+    else high = middle;
   }
-  return {};
+  return low;
+}
+
+function endsTooEarly(beginning: string): boolean {
+  try {
+    JSON.parse(beginning);
+    return true;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    if (/end of JSON/.test(message)) return true;
+    return /position (\d+)/.exec(message)?.[1] === String(beginning.length);
+  }
 }

@@ -1,13 +1,12 @@
-import { type Batch, type GeometryColumn, Kind } from "../../../src/model/index.js";
+import { type Batch, GeometryBuilder, type GeometryColumn, Kind } from "../../../src/model/index.js";
 import type { WriteContext } from "../../../src/plugin/format.js";
 import { type AttributeSettings, AttributeWriter } from "../../shared/json/attribute-writer.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 
 /** The features of a batch. */
 export interface TopologyChunk {
+  /** A copy, without geometries that have a coordinate that is not a number. */
   readonly geometry: GeometryColumn;
-  /** Whether each row has a geometry with coordinates that are all numbers. */
-  readonly finite: Uint8Array;
   /** The members `id` and `properties` of all rows, each with a comma before it, and the end of each row. */
   readonly attributes: Uint8Array;
   readonly ends: Uint32Array;
@@ -36,13 +35,20 @@ export class TopologyEncoder {
       out.ascii("}");
       ends[row] = out.length;
     }
-    const finite = Uint8Array.from({ length }, (_, row) => (isFiniteGeometry(geometry, row) ? 1 : 0));
-    const infinite = finite.reduce((sum, each) => sum + 1 - each, 0);
+    const kept = new GeometryBuilder();
+    let infinite = 0;
+    for (let row = 0; row < length; row++) {
+      if (isFiniteGeometry(geometry, row)) kept.copy(geometry, row);
+      else {
+        kept.addNull();
+        infinite++;
+      }
+    }
     if (infinite > 0) {
       const example = "a geometry with a coordinate that is not a number became null";
       this.context.reportLoss("non-finite-value", undefined, example, infinite);
     }
-    return { geometry, finite, attributes: out.finish(), ends };
+    return { geometry: kept.finish(), attributes: out.finish(), ends };
   }
 }
 
