@@ -5,7 +5,7 @@ import { getHeapStatistics } from "node:v8";
 /** Memory for a parsed document, as a multiple of its size. */
 const memoryPerByte = 10;
 /** Memory in bytes for a position while a topology is made. */
-const memoryPerPosition = 400;
+const memoryPerPosition = 300;
 
 const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
 /** The part of the heap that a topology can have, beside the program itself. */

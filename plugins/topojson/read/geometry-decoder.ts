@@ -1,11 +1,14 @@
 /** Decodes geometries of a topology with topojson-client, after checks that it does not make itself. */
 import { feature } from "topojson-client";
-import type { GeometryObject, Topology } from "topojson-specification";
 import type { Geometry, Position } from "../../../src/model/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import { isObject, type Json } from "../../shared/json/values.js";
 import { ArcTable, flawOfPosition } from "./arc-table.js";
 import type { TopologyDocument } from "./parse-topology.js";
+
+/** The types of the library. */
+type Topology = Parameters<typeof feature>[0];
+type GeometryObject = Parameters<typeof feature>[1];
 
 /** Collections nested deeper than this are refused. */
 const maxDepth = 64;
