@@ -1,7 +1,8 @@
 /** A topology is in memory as a whole: its arcs are shared by features anywhere in it. */
-import { constants } from "node:buffer";
 import { getHeapStatistics } from "node:v8";
 
+/** The largest file that is read at once. */
+const maxDocumentBytes = 2 ** 31 - 1;
 /** Memory for a parsed document, as a multiple of its size. */
 const memoryPerByte = 10;
 /** Memory in bytes for a position while a topology is made. */
@@ -13,8 +14,8 @@ const usableHeap = (): number => getHeapStatistics().heap_size_limit * 0.8;
 
 /** Why a document of this size cannot be read; null if it can. */
 export function refuseDocument(bytes: number): string | null {
-  if (bytes > constants.MAX_STRING_LENGTH)
-    return `a topology is read as a whole, and Node.js holds at most ${mebibytes(constants.MAX_STRING_LENGTH)} MiB of text; convert it with --from gdal:TopoJSON instead`;
+  if (bytes > maxDocumentBytes)
+    return `a topology is read as a whole, at most ${mebibytes(maxDocumentBytes)} MiB; convert it with --from gdal:TopoJSON instead`;
   const needed = bytes * memoryPerByte;
   if (needed <= usableHeap()) return null;
   return `a topology is read as a whole, which for ${mebibytes(bytes)} MiB needs more memory than Node.js may use; set NODE_OPTIONS=--max-old-space-size=${mebibytes(needed / 0.75)}`;

@@ -30,10 +30,7 @@ function packColumn(type: FieldType, values: readonly unknown[]): Column {
   for (const value of values) {
     if (type === "json" && value !== null && value !== undefined) {
       (builder as BytesBuilder).push(
-        // JSON.stringify throws on a bigint.
-        typeof value === "bigint"
-          ? String(value)
-          : JSON.stringify(value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value),
+        JSON.stringify(value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value),
       );
     } else pushValue(builder, value as Value | undefined);
   }

@@ -23,14 +23,10 @@ export interface ParsedFeatures {
   readonly hasInvalidUtf8: boolean;
 }
 
-/**
- * Parses JSON; integers beyond 2^53 become texts, because numbers would round them.
- * @param mark what such a text begins with, to tell it from others
- * @throws SyntaxError
- */
-export function parseExactly(text: string, mark = ""): unknown {
+/** Parses JSON; integers beyond 2^53 become texts, because numbers would round them. @throws SyntaxError */
+export function parseExactly(text: string): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(text.replace(textOrLongInteger, (part) => (part.startsWith('"') ? part : `"${mark}${part}"`)));
+  return JSON.parse(text.replace(textOrLongInteger, (part) => (part.startsWith('"') ? part : `"${part}"`)));
 }
 
 /** @param bytes JSON objects with commas between them */

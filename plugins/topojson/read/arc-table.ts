@@ -1,5 +1,5 @@
 /** Checks arcs where a geometry uses them, since the library would read what is not there. */
-import type { TopologyDocument } from "./parse-topology.js";
+import type { TopologyDocument } from "./scan-topology.js";
 
 /** The first and the last position of an arc, on the grid of a quantized topology. */
 export interface ArcEnds {

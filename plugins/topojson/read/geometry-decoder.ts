@@ -4,7 +4,7 @@ import type { Geometry, Position } from "../../../src/model/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import { isObject, type Json } from "../../shared/json/values.js";
 import { ArcTable, flawOfPosition } from "./arc-table.js";
-import type { TopologyDocument } from "./parse-topology.js";
+import type { TopologyDocument } from "./scan-topology.js";
 
 /** The types of the library. */
 type Topology = Parameters<typeof feature>[0];

@@ -193,7 +193,7 @@ describe("layers and losses", () => {
   test("more positions than fit into memory are refused, and nothing is written", async () => {
     const { refuseDocument, refusePositions } = await import("../../../plugins/topojson/memory-limit.js");
     expect(refusePositions(1e9)).toMatch(/--max-old-space-size to more than \d+,/);
-    expect(refuseDocument(2 ** 30)).toContain("gdal:TopoJSON");
+    expect(refuseDocument(2 ** 31)).toContain("gdal:TopoJSON");
     expect(refuseDocument(500_000_000)).toMatch(/--max-old-space-size=\d+|gdal/);
     expect([refusePositions(1000), refuseDocument(1000)]).toEqual([null, null]);
     expect(existsSync(scratch.path("none.topojson"))).toBe(false);
