@@ -1,6 +1,7 @@
 /** One conversion: choose the writer, check the request, open the inputs, plan, write, check the guards, commit. */
 import { createError } from "../errors.js";
 import { InputFileStates } from "../io/input/file-states.js";
+import { recoverOutput } from "../io/output/recover-outputs.js";
 import { redact } from "../io/redact.js";
 import { isBucketAddress } from "../io/s3/bucket-address.js";
 import { withSpan } from "../tracing/span.js";
@@ -55,6 +56,7 @@ async function convertInSpan(
   const writer = chooseWriter(given, host);
   await checkRequest(given, host);
   const request = { ...given, output: outputName(given.output, writer.format) };
+  if (writer.fileStem === null && request.output !== "-") recoverOutput(request.output, request.append === true);
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
     return upToDateReport(request);

@@ -4,6 +4,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Archive } from "../../plugin/format.js";
+import { awaitReplacedInput } from "../output/recover-outputs.js";
 import { redactUrl } from "../redact.js";
 import { describeSystemError, FileSource, type HostSource, isZip, readHead } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
@@ -106,6 +107,7 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
     // `FileSource.at` reports the error.
   }
   if (pipe) return spoolReadable(createReadStream(address), address, "pipe", options);
+  await awaitReplacedInput(address);
   return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 
