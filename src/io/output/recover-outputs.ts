@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createError } from "../../errors.js";
 import { isAbandoned } from "./abandoned-files.js";
+import { removeAbandonedLocks } from "./append-lock.js";
 import {
   isSameFile,
   lstatOrNull,
@@ -130,6 +131,7 @@ export function recoverNow(folder: string, deadPrefix?: string): void {
     }
   }
   for (const files of groups.values()) recoverSet(files);
+  removeAbandonedLocks(folder, entries);
   for (const path of notes) rmSync(path, { force: true });
 }
 

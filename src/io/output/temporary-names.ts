@@ -90,8 +90,16 @@ export const temporaryNamePattern = new RegExp(
   `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${originalNameSuffix})?$`,
 );
 
+const appendLockPattern = /^\..+\.append-lock$/;
+
+/** The lock of runs that append to the file. */
+export const appendLockPath = (final: string): string =>
+  join(dirname(final), `.${temporaryBase(basename(final))}.append-lock`);
+
+export const isAppendLock = (name: string): boolean => appendLockPattern.test(name);
+
 /** Whether a file or folder has a temporary name of a run. */
-export const isTemporaryName = (name: string): boolean => temporaryNamePattern.test(name);
+export const isTemporaryName = (name: string): boolean => temporaryNamePattern.test(name) || isAppendLock(name);
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
