@@ -1,6 +1,6 @@
 /** Expands the inputs of a request to files: folders and globs. */
-import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { awaitReplacedInput, awaitReplacedInputs, wasMovedAside } from "../../io/output/recover-outputs.js";
@@ -120,6 +120,29 @@ export function globBase(pattern: string): string {
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
+/**
+ * Leaves out files that a pattern reaches again through a link to a folder, such as one to a folder above it. Links to
+ * files stay.
+ */
+function withoutRepetitions(paths: readonly string[]): string[] {
+  const realFolders = new Map<string, string>();
+  const realPath = (path: string): string => {
+    const folder = dirname(path);
+    const real = realFolders.get(folder) ?? realpathSync(folder);
+    realFolders.set(folder, real);
+    return join(real, basename(path));
+  };
+  const isDirect = (path: string): boolean => realPath(path) === resolve(path);
+  const direct = new Set(paths.filter(isDirect).map(realPath));
+  const seen = new Set<string>();
+  return paths.filter((path) => {
+    const real = realPath(path);
+    const isRepeated = seen.has(real) || (direct.has(real) && !isDirect(path));
+    if (!isRepeated) seen.add(real);
+    return !isRepeated;
+  });
+}
+
 /** @param leftOut gets the files that match and that no format has by name */
 async function expandGlob(pattern: string, registry: Registry, leftOut: string[]): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
@@ -130,7 +153,8 @@ async function expandGlob(pattern: string, registry: Registry, leftOut: string[]
   const moved = await glob(hidden, { dot: true, onlyFiles: true, expandDirectories: false });
   for (const folder of new Set(moved.map((path) => dirname(path))))
     await awaitReplacedInputs(folder, (name) => registry.canBeInput(name));
-  const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
+  const matched = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
+  const found = withoutRepetitions(matched);
   const all = found.map((path) => basename(path));
   const named = found.filter((path) => isSeparateInput(registry, path, all));
   // A glob that matches only unknown extensions means those files.
