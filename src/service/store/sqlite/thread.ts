@@ -61,7 +61,7 @@ const externalErrorCodes =
 
 function toStoreError(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "SQLITE_FULL" || isDiskFull(code)) return createError("store-full", { store: path }, error);
+  if (isDiskFull(code)) return createError("store-full", { store: path }, error);
   if (!externalErrorCodes.test(code)) return error;
   return createError("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
