@@ -149,12 +149,12 @@ describe.runIf(database && installed)("the nginx example", () => {
   let nginx: ChildProcess;
   let services: readonly [ServiceProcess, ServiceProcess];
   let store: readonly string[];
-  let made: ReturnType<typeof createAccountWithMap>;
+  let made: Awaited<ReturnType<typeof createAccountWithMap>>;
   let ports: { readonly http: number; readonly https: number };
 
   beforeAll(async () => {
     store = ["--database", await database!.emptySchema()];
-    made = createAccountWithMap(store);
+    made = await createAccountWithMap(store);
     ports = { http: await freePort(), https: await freePort() };
     const start = () => ServiceProcess.start([...store, "--public-url", at(""), "--trust-proxy"]);
     services = [await start(), await start()];
