@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, main, samples, startGeoferry } from "../support/command.js";
@@ -231,18 +231,33 @@ describe("exit statuses", () => {
     expect(run.stdout).toContain("FeatureCollection");
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("exit 130: interrupted by %s, with nothing left", async (signal) => {
-    const folder = scratch.path(signal);
-    mkdirSync(folder);
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "exit 130: interrupted by %s, with nothing left",
+    async (signal) => {
+      const folder = scratch.path(signal);
+      mkdirSync(folder);
+      const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+      writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
+      const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
+      // Its temporary files show that it is running.
+      await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
+      child.kill(signal);
+      const status = await new Promise((resolve) => child.on("exit", resolve));
+      expect(status).toBe(130);
+      expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
+    },
+  );
+
+  test("exit 0: the end of the terminal does not stop a conversion under nohup", async () => {
     const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
-    writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
-    const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
-    // Its temporary files show that it is running.
-    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
-    child.kill(signal);
-    const status = await new Promise((resolve) => child.on("exit", resolve));
-    expect(status).toBe(130);
-    expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
+    writeFileSync(scratch.path("long.geojsonl"), line.repeat(100_000));
+    const child = spawn("nohup", [process.execPath, main, "convert", "long.geojsonl", "long.csv", "--workers", "1"], {
+      cwd: scratch.folder,
+      stdio: "ignore",
+    });
+    await expect.poll(() => readdirSync(scratch.folder).some((name) => name.endsWith(".tmp"))).toBe(true);
+    child.kill("SIGHUP");
+    expect(await new Promise((resolve) => child.on("exit", resolve))).toBe(0);
   });
 
   test.each([false, true])(
