@@ -255,7 +255,9 @@ describe("exit statuses", () => {
       cwd: scratch.folder,
       stdio: "ignore",
     });
-    await expect.poll(() => readdirSync(scratch.folder).some((name) => name.endsWith(".tmp"))).toBe(true);
+    await expect
+      .poll(() => readdirSync(scratch.folder).some((name) => name.endsWith(".tmp")), { timeout: 20_000 })
+      .toBe(true);
     child.kill("SIGHUP");
     expect(await new Promise((resolve) => child.on("exit", resolve))).toBe(0);
   });
