@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-
 const aborter = new AbortController();
 
 /** Aborted by the first SIGINT, SIGTERM or SIGHUP and when stdout is closed. A second signal exits at once. */
@@ -13,18 +11,7 @@ export function listenForSignals(): void {
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  if (canHangUp()) process.on("SIGHUP", interrupt);
-}
-
-/** Whether the end of the terminal ends this process; not if it was started with `nohup`, which a listener would undo. */
-function canHangUp(): boolean {
-  try {
-    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
-    return mask !== undefined && (BigInt(`0x${mask}`) & 1n) === 0n;
-  } catch {
-    // Without the file system of Linux, it cannot be known.
-    return false;
-  }
+  process.on("SIGHUP", interrupt);
 }
 
 let stdoutError: NodeJS.ErrnoException | undefined;

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, main, samples, startGeoferry } from "../support/command.js";
@@ -247,20 +247,6 @@ describe("exit statuses", () => {
       expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
     },
   );
-
-  test("exit 0: the end of the terminal does not stop a conversion under nohup", async () => {
-    const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
-    writeFileSync(scratch.path("long.geojsonl"), line.repeat(100_000));
-    const child = spawn("nohup", [process.execPath, main, "convert", "long.geojsonl", "long.csv", "--workers", "1"], {
-      cwd: scratch.folder,
-      stdio: "ignore",
-    });
-    await expect
-      .poll(() => readdirSync(scratch.folder).some((name) => name.endsWith(".tmp")), { timeout: 20_000 })
-      .toBe(true);
-    child.kill("SIGHUP");
-    expect(await new Promise((resolve) => child.on("exit", resolve))).toBe(0);
-  });
 
   test.each([false, true])(
     "exit 130: an interrupted batch reports which inputs were done (--json %s)",
