@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { feature } from "topojson-client";
 import type { Topology } from "topojson-specification";
 import { afterAll, describe, expect, test } from "vitest";
@@ -280,6 +281,18 @@ describe("other programs", () => {
       expect(layers[name]).toEqual(judged.features);
     }
   });
+
+  test.each(["countries", "land"])(
+    "a real file has the features that topojson-client reads: %s of world-atlas",
+    async (name) => {
+      const text = readFileSync(createRequire(import.meta.url).resolve("world-atlas/countries-110m.json"), "utf8");
+      const topology = JSON.parse(text) as Topology;
+      const { layers, context } = await readTopology(scratch, text);
+      const judged = feature(topology, topology.objects[name]!) as { features?: unknown[] };
+      expect(layers[name]).toEqual(judged.features);
+      expect([context.losses, context.rejects]).toEqual([[], []]);
+    },
+  );
 
   test("ogr2ogr reads the same polygons", async () => {
     const { layers } = await readTopology(scratch, sample);
