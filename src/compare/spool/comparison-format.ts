@@ -5,6 +5,9 @@
 import { hash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
+import { RowEncoder } from "../../canonical/canonical-row.js";
+import { digestBytes } from "../../canonical/digest-file.js";
+import type { ComparisonRules } from "../../canonical/rules.js";
 import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import type { Field } from "../../model/field.js";
@@ -12,13 +15,8 @@ import { coordinateToleranceDegrees, type GeometryColumn, type GeometryType } fr
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
 import { unlimitedCapabilities } from "../../plugin/unlimited-capabilities.js";
-import { RowEncoder } from "../canonical/canonical-row.js";
-import type { ComparisonRules } from "../canonical/rules.js";
 
 export const comparisonFormatId = "comparison";
-
-/** Bytes of a digest: the first half of a SHA-256. */
-export const digestBytes = 16;
 
 export interface ComparisonChunk {
   /** A serialized `BatchData`. */

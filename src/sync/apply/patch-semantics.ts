@@ -4,7 +4,7 @@ import {
   canonicalGeometry,
   canonicalValue,
   type Rounding,
-} from "../../compare/canonical/canonical-feature.js";
+} from "../../canonical/canonical-feature.js";
 import { SnapshotStats } from "../../remote/snapshot/snapshot-stats.js";
 import type { Properties, WireFeature } from "../../remote/wire.js";
 import { detectRounding, equalsAfterRounding } from "../diff/rounding.js";

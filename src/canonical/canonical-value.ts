@@ -2,8 +2,8 @@
  * The canonical form of a value: equal bytes for equal meaning, from any format. 1 equals 1.0, and a
  * moment equals the same moment in another notation.
  */
-import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
-import { temporalTypeAt } from "../../model/temporal-type.js";
+import { type BytesColumn, type Column, decodeUtf8, Presence } from "../model/column.js";
+import { temporalTypeAt } from "../model/temporal-type.js";
 import type { ByteWriter } from "./byte-writer.js";
 import { canonicalValue } from "./canonical-feature.js";
 import type { ComparisonRules, FieldComparison } from "./rules.js";

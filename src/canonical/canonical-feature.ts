@@ -3,7 +3,7 @@
  * Coordinates are rounded, negative zero becomes zero, names are sorted, and a null property equals a missing one.
  */
 import { hash } from "node:crypto";
-import type { Geometry, Position } from "../../model/geometry.js";
+import type { Geometry, Position } from "../model/geometry.js";
 
 /** Decimals of longitudes and latitudes in degrees, and of heights in metres. */
 export interface Rounding {
