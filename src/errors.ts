@@ -12,6 +12,7 @@ import { remoteErrors } from "./errors/remote-errors.js";
 import { serviceErrors } from "./errors/service-errors.js";
 import { suggestName } from "./errors/suggest-name.js";
 import { syncErrors } from "./errors/sync-errors.js";
+import { verifyErrors } from "./errors/verify-errors.js";
 import { escapeControlCharactersDeep } from "./escape-control-characters.js";
 import { formatCount, groupDigits } from "./format-count.js";
 import { adviseCoordinateOptions } from "./format-reader-option.js";
@@ -408,6 +409,7 @@ export const errorDefinitions = {
   ...featureServiceErrors,
   ...remoteErrors,
   ...syncErrors,
+  ...verifyErrors,
   ...jobErrors,
 } as const satisfies Record<string, ErrorDefinition<never>>;
 

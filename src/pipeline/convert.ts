@@ -64,11 +64,12 @@ async function convertInSpan(
     host.displayNames,
   );
   const converted = withOpenConversion(request, host, writer, pathPlan, sharedExecutor, async (conversion, files) => {
-    const run = new ConversionRun(conversion);
+    await using run = new ConversionRun(conversion);
     try {
       for (const file of await run.plan(files)) await run.write(file);
       sources.checkUnchanged();
       await checkGuards(conversion);
+      await run.verify();
       run.removeStaleOutputs();
       const report = await run.createReport();
       await run.commit(report);

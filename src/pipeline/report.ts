@@ -17,6 +17,7 @@ import { Tally } from "../model/report.js";
 import type { Findings } from "./execute/host-context.js";
 import type { GeometryCounts } from "./input/check-geometry.js";
 import type { OpenLayer } from "./input/open-inputs.js";
+import type { Proof } from "./proof/proof.js";
 import type { ConvertRequest } from "./request.js";
 import { toAbsolutePlace } from "./write/rejects-file.js";
 
@@ -107,6 +108,8 @@ export interface ConvertReport {
   readonly rejects: string | null;
   /** Whether the output was newer than the inputs, so that nothing was converted. */
   readonly upToDate: boolean;
+  /** What was proven by reading the output again (`--verify`); null without it. */
+  readonly proof: Proof | null;
 }
 
 /** The report of a conversion that left its output unchanged. */
@@ -128,6 +131,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     operations: [],
     rejects: null,
     upToDate: true,
+    proof: null,
   };
 }
 

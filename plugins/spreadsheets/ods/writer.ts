@@ -103,4 +103,6 @@ export default {
     await zip.write(Buffer.from(contentHead([...new Set(widths.flat())])));
     return new OdsAssembler(zip, sink, plans, widths, context);
   },
+
+  readBack: (_, { precision = null }) => ({ decimals: { xy: precision, z: null }, types: "value" }),
 } satisfies WriterModule<WriteOptions, RowChunk>;

@@ -119,4 +119,6 @@ export default {
     if (hasProperties) await zip.add("docProps/custom.xml", customPropertiesPart(properties));
     return new XlsxAssembler(zip, sink, layers, plans, context);
   },
+
+  readBack: (_, { precision = null }) => ({ decimals: { xy: precision, z: null }, types: "value" }),
 } satisfies WriterModule<WriteOptions, RowChunk>;

@@ -55,6 +55,7 @@ export const convertCommand: Command<ConvertArguments> = {
     out: outputOptions.out,
     ...rejectOptions,
     strict: outputOptions.strict,
+    verify: outputOptions.verify,
     "skip-errors": readingOptions["skip-errors"],
     append: existingOptions.append,
     overwrite: existingOptions.overwrite,

@@ -1,7 +1,7 @@
 import { groupDigits } from "../../format-count.js";
 import type { Progress } from "../../pipeline/request.js";
 
-const verbs = { download: "downloading", scan: "scanning", convert: "converting" } as const;
+const verbs = { download: "downloading", scan: "scanning", convert: "converting", verify: "verifying" } as const;
 
 /** "12.3 MB" */
 export function bytes(count: number): string {

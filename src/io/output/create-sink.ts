@@ -10,7 +10,7 @@ import type { TemporaryNames } from "./temporary-names.js";
 export interface HostSink extends Sink, AsyncDisposable {
   /** Whether written bytes cannot be undone. */
   readonly isStream: boolean;
-  /** Writes and syncs all bytes; only the renames are missing. @throws output-failed */
+  /** Writes and syncs all bytes, once; only the renames are missing. @throws output-failed */
   prepare(): Promise<void>;
   /** The prepared files and the files that they replace; null for streams and folders. @throws output-failed, output-exists */
   files(): FileSet | null;
