@@ -107,9 +107,10 @@ function commonGpxType(a: FieldType, b: FieldType): FieldType {
 }
 
 /** Waypoints come before routes, and those before tracks (GPX 1.1, gpxType). */
-export const readBack = (_: readonly TargetLayer[], { precision, zPrecision }: Options): ReadBack => ({
+export const readBack = (_: readonly TargetLayer[], { precision, zPrecision, multipoints }: Options): ReadBack => ({
   decimals: { xy: precision, z: zPrecision },
   types: "value",
   order: "any",
-  addedFields: { _gpxType: { gpxType: "no" } },
+  addedFields: ["_gpxType"],
+  splitsMultiPoints: multipoints === "waypoints",
 });

@@ -234,4 +234,6 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
 export const readBack = (layers: readonly TargetLayer[], { precision, zPrecision }: Options): ReadBack => ({
   readerOptions: { layers: layers.length > 1 ? "folders" : "one" },
   decimals: { xy: precision, z: zPrecision },
+  // Elements that the writer makes of other fields.
+  addedFields: ["name", "description", "altitudeMode", "folder"],
 });

@@ -204,5 +204,8 @@ export async function createAssembler(
   return new ShapefileAssembler(sink.name, files, planned, header);
 }
 
-/** The width of a number decides whether it is an integer. */
-export const readBack = (): ReadBack => ({ types: "value" });
+/** The width of a number decides whether it is an integer. A table without fields gets one. */
+export const readBack = ([layer]: readonly TargetLayer[]): ReadBack => ({
+  types: "value",
+  addedFields: layer!.fields?.length ? [] : ["FID"],
+});

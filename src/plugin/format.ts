@@ -361,8 +361,10 @@ export interface ReadBack {
   readonly isNameless?: boolean;
   /** False if the options leave out the feature ids. */
   readonly ids?: boolean;
-  /** Fields that the reader adds, each with the reader options that prevent it. The host sets them if no feature has the field. */
-  readonly addedFields?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Fields that the reader may add; they are compared only if a feature was written with them. */
+  readonly addedFields?: readonly string[];
+  /** Whether a MultiPoint becomes a feature for each of its positions. */
+  readonly splitsMultiPoints?: boolean;
 }
 
 /** Zip files with an extension that belongs to a format, such as `.kmz` and `.shz`. */

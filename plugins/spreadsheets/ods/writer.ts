@@ -3,6 +3,7 @@ import { ZipWriter } from "../../shared/zip/zip-writer.js";
 import { maxRows } from "../limits.js";
 import type { WriteOptions } from "../options.js";
 import { columnWidths } from "../write/column-widths.js";
+import { readBack } from "../write/read-back.js";
 import { type RowChunk, RowEncoder } from "../write/row-encoder.js";
 import { crsProperties, planSheets, type SheetPlan, tooManyRows } from "../write/sheet-plan.js";
 import { OdsCells } from "./ods-cells.js";
@@ -104,5 +105,5 @@ export default {
     return new OdsAssembler(zip, sink, plans, widths, context);
   },
 
-  readBack: (_, { precision = null }) => ({ decimals: { xy: precision, z: null }, types: "value" }),
+  readBack,
 } satisfies WriterModule<WriteOptions, RowChunk>;

@@ -2,8 +2,8 @@
 import type { VerifiedDifference } from "../../errors/verify-errors.js";
 import { type Column, Presence } from "../../model/column.js";
 import { geometryAt } from "../../model/geometry.js";
-import type { Loss } from "../../model/report.js";
-import { acceptsGeometry, acceptsId, acceptsValue, showValue } from "./loss-effects.js";
+import type { Loss, Notice } from "../../model/report.js";
+import { acceptsGeometry, acceptsId, acceptsValue, isRepair, showValue } from "./loss-effects.js";
 import { type ProofColumn, type ProofRowEncoder, proofColumns } from "./proof-row.js";
 import type { ProofRules } from "./proof-rules.js";
 import type { ProofRow } from "./proof-side.js";
@@ -55,13 +55,23 @@ export class DifferenceCollector {
 
   constructor(
     private readonly layer: string,
-    private readonly rules: ProofRules,
     private readonly encoder: ProofRowEncoder,
     losses: readonly Loss[],
+    notices: readonly Notice[],
     /** Whether features without an id get one. */
     private readonly assignsIds: boolean,
   ) {
-    this.budgets = losses.map(({ code, field, count }) => ({ code, field, reported: count, found: 0 }));
+    const repairs = notices.filter(({ code }) => isRepair(code));
+    this.budgets = [...losses, ...repairs].map(({ code, field, count }) => ({
+      code,
+      field,
+      reported: count,
+      found: 0,
+    }));
+  }
+
+  private get rules(): ProofRules {
+    return this.encoder.rules;
   }
 
   get explained(): ExplainedLoss[] {

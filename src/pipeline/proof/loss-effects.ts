@@ -82,6 +82,18 @@ const becameNull = ({ read }: RowPair): boolean => read.batch.geometry.kinds[rea
 const kept = ({ written, read }: RowPair): boolean =>
   hasSamePositions(written.batch.geometry, written.row, read.batch.geometry, read.row);
 
+/** Whether both have the same positions, in whatever order and number. */
+function hasSamePlaces({ written, read }: RowPair): boolean {
+  const places = ({ batch: { geometry }, row }: RowPair["written"]) => {
+    const [from, to] = positionRange(geometry, row);
+    const found = new Set<string>();
+    for (let k = from; k < to; k++) found.add(`${geometry.xy[2 * k]} ${geometry.xy[2 * k + 1]}`);
+    return found;
+  };
+  const [before, after] = [places(written), places(read)];
+  return before.size === after.size && [...before].every((place) => after.has(place));
+}
+
 /** By the code of a loss without a field: whether a geometry may have become another one. */
 const geometryEffects: Readonly<Record<string, (pair: RowPair) => boolean>> = {
   "geometry-dropped": becameNull,
@@ -91,7 +103,11 @@ const geometryEffects: Readonly<Record<string, (pair: RowPair) => boolean>> = {
   "m-missing": kept,
   "z-dropped": kept,
   "m-dropped": kept,
+  "ring-split": hasSamePlaces,
 };
+
+/** Whether a reader's note says that it returns a geometry in another, equal form. */
+export const isRepair = (code: string): boolean => code === "ring-split";
 
 /** Codes of losses without a field that do not concern geometries. */
 const isAboutIds = (code: string): boolean => code.startsWith("id-") || code === "ids-dropped";

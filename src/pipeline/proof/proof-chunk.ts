@@ -4,6 +4,7 @@ import type { Loss } from "../../model/report.js";
 import { Tally } from "../../model/report.js";
 import type { PluginContext, WriteContext } from "../../plugin/format.js";
 import type { ProofRowEncoder } from "./proof-row.js";
+import { splitMultiPoints } from "./split-multi-points.js";
 
 /** A batch as it was written or read back, for the verification. Plain data. */
 export interface ProofChunk {
@@ -18,11 +19,12 @@ export interface ProofChunk {
 }
 
 export function createProofChunk(
-  batch: Batch,
+  given: Batch,
   encoder: ProofRowEncoder,
   keepsBatch: boolean,
   losses: readonly Loss[] = [],
 ): ProofChunk {
+  const batch = encoder.rules.splitsMultiPoints ? splitMultiPoints(given) : given;
   return {
     rows: batch.length,
     fields: batch.fields.map(({ name }) => name),

@@ -89,6 +89,7 @@ export function proofColumns({ fields, columns }: Batch, rules: ProofRules): Pro
           : null;
       return { name, bytes: Buffer.from(name), column: columns[f]!, writtenType };
     })
+    .filter(({ name }) => !rules.ignoredFields.includes(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -99,7 +100,7 @@ export class ProofRowEncoder {
   private batch: Batch | null = null;
   private columns: readonly ProofColumn[] = [];
 
-  constructor(private readonly rules: ProofRules) {
+  constructor(readonly rules: ProofRules) {
     this.shapes = new GeometryWriter(this.writer, rules);
   }
 

@@ -14,13 +14,16 @@ export interface ProofRules {
   readonly withIds: boolean;
   /** Fields have no names in the file. */
   readonly byPosition: boolean;
+  readonly splitsMultiPoints: boolean;
+  /** Fields that the reader adds. */
+  readonly ignoredFields: readonly string[];
 }
 
 const exact = { xy: null, z: null };
 
 export function proofRules(
   layer: TargetLayer,
-  { decimals = exact, types = "layer", isNameless = false, ids: keepsIds = true }: ReadBack,
+  { decimals = exact, types = "layer", isNameless = false, ids: keepsIds = true, splitsMultiPoints = false }: ReadBack,
   { families, ids }: WriterCapabilities,
 ): ProofRules {
   const { fields, summary } = layer;
@@ -33,5 +36,7 @@ export function proofRules(
     absentIsNull: fields !== null,
     withIds: keepsIds && (ids === true || (typeof ids === "object" && summary?.idType !== null)),
     byPosition: isNameless,
+    splitsMultiPoints,
+    ignoredFields: [],
   };
 }

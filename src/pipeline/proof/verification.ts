@@ -111,7 +111,7 @@ export class Verification implements AsyncDisposable {
     if (!first) return { proofs: [], differences: [], count: 0 };
     const path = linkOutput(sink, this.spool);
     const host = { ...conversion.host, displayNames: new Map([[path, sink.name]]) };
-    const readBack = this.withAddedFields(this.layers.get(first)!.readBack, parts);
+    const { readBack } = this.layers.get(first)!;
     await using inputs = await openOutput(path, writer, readBack, writer.capabilities, host, this.spool);
     const proofs: LayerProof[] = [];
     const differences: VerifiedDifference[] = [];
@@ -126,39 +126,33 @@ export class Verification implements AsyncDisposable {
     return { proofs, differences, count };
   }
 
-  /** Adds the reader options that prevent fields which were not written. */
-  private withAddedFields(readBack: ReadBack, parts: readonly PlannedPart[]): ReadBack {
-    const isWritten = (name: string) => parts.some((part) => this.layers.get(part)!.side.fields.has(name));
-    const missing = Object.entries(readBack.addedFields ?? {}).filter(([name]) => !isWritten(name));
-    return {
-      ...readBack,
-      readerOptions: Object.assign({}, readBack.readerOptions, ...missing.map(([, options]) => options)),
-    };
-  }
-
   private async verifyLayer(
-    { part, readBack, rules, side }: WrittenLayer,
+    { part, readBack, rules: given, side }: WrittenLayer,
     open: OpenLayer | null,
     conversion: ConversionContext,
   ): Promise<{ readonly proof: LayerProof; readonly collector: DifferenceCollector }> {
+    const ignoredFields = (readBack.addedFields ?? []).filter((name) => !side.fields.has(name));
+    const rules = { ...given, ignoredFields };
     const encoder = new ProofRowEncoder(rules);
     const assignsIds = conversion.writer.capabilities.ids !== true;
-    const createCollector = () => new DifferenceCollector(part.layer.name, rules, encoder, side.losses, assignsIds);
-    let collector = createCollector();
+    const createCollector = () =>
+      new DifferenceCollector(part.layer.name, encoder, side.losses, read.notices, assignsIds);
     const isOrdered = readBack.order !== "any";
     const mayDiffer = side.losses.length > 0;
     const readLayer = async (keepsBatches: boolean): Promise<ReadLayer> =>
       open === null
-        ? { side: new ProofSide(this.spool.folder()), rejects: [] }
+        ? { side: new ProofSide(this.spool.folder()), rejects: [], notices: [] }
         : readBackLayer(conversion, open, rules, keepsBatches, this.spool);
     let read = await readLayer(mayDiffer);
     try {
       const hashes = { written: hashDigests(side.digests, isOrdered), read: hashDigests(read.side.digests, isOrdered) };
       let changed = 0;
+      let collector = createCollector();
       if (hashes.written !== hashes.read) {
         if (!mayDiffer) {
           read.side[Symbol.dispose]();
           read = await readLayer(true);
+          collector = createCollector();
         }
         changed = compareRows(side, read.side, isOrdered, encoder, collector);
         if (collector.count > 0 && isOrdered) {
