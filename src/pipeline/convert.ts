@@ -9,6 +9,7 @@ import type { Executor } from "./execute/executor.js";
 import { isUpToDate } from "./input/append-target.js";
 import { withOpenConversion } from "./open-conversion.js";
 import { checkRequest } from "./plan/check-request.js";
+import { checkVerifiable } from "./plan/check-verify.js";
 import { type OutputReservations, planPaths } from "./plan/path-plan.js";
 import { chooseWriter, outputName } from "./plan/plan-outputs.js";
 import { withUtmZoneAdvice } from "./plan/suggest-utm-zone.js";
@@ -54,6 +55,7 @@ async function convertInSpan(
   }
   const writer = chooseWriter(given, host);
   await checkRequest(given, host);
+  checkVerifiable(given, writer, host);
   const request = { ...given, output: outputName(given.output, writer.format) };
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))

@@ -53,7 +53,7 @@ export interface SinkOptions {
 const stdoutDevices = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
 /** Whether the path is a pipe or device, which must be written to and not replaced by a file. */
-function isStream(path: string): boolean {
+export function isStream(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }

@@ -3,7 +3,7 @@ import type { VerifiedDifference } from "../../errors/verify-errors.js";
 import { type Column, Presence } from "../../model/column.js";
 import { geometryAt } from "../../model/geometry.js";
 import type { Loss, Notice } from "../../model/report.js";
-import { acceptsGeometry, acceptsId, acceptsValue, isRepair, showValue } from "./loss-effects.js";
+import { acceptsId, acceptsValue, countGeometryLosses, isRepair, showValue, type Tolerance } from "./loss-effects.js";
 import { type ProofColumn, type ProofRowEncoder, proofColumns } from "./proof-row.js";
 import type { ProofRules } from "./proof-rules.js";
 import type { ProofRow } from "./proof-side.js";
@@ -70,6 +70,12 @@ export class DifferenceCollector {
     }));
   }
 
+  private get tolerance(): Tolerance {
+    const half = (decimals: number | null) => (decimals === null ? 0 : 0.5 * 10 ** -decimals * (1 + 1e-6));
+    const { xy, z } = this.rules.decimals;
+    return { xy: half(xy), z: half(z) };
+  }
+
   private get rules(): ProofRules {
     return this.encoder.rules;
   }
@@ -83,13 +89,20 @@ export class DifferenceCollector {
     if (this.differences.length < maxDifferences) this.differences.push({ layer: this.layer, ...difference });
   }
 
-  /** Takes one of the reported losses for a difference. @returns whether there is one left */
-  explain(field: string | undefined, accepts: (code: string) => boolean): boolean {
-    const budget = this.budgets.find(
-      (each) => each.field === field && each.found < each.reported && accepts(each.code),
-    );
-    if (budget) budget.found++;
-    return budget !== undefined;
+  /**
+   * Takes reported losses for a difference.
+   * @param count how many losses with this code the difference needs; 0 if they do not explain it
+   * @returns whether so many are left
+   */
+  explain(field: string | undefined, count: (code: string) => number): boolean {
+    for (const budget of this.budgets) {
+      if (budget.field !== field || budget.found >= budget.reported) continue;
+      const needed = count(budget.code);
+      if (needed === 0 || budget.found + needed > budget.reported) continue;
+      budget.found += needed;
+      return true;
+    }
+    return false;
   }
 
   compare(pair: RowPair): void {
@@ -102,7 +115,7 @@ export class DifferenceCollector {
     const { written, read, feature } = pair;
     const bytes = Buffer.from(this.encoder.geometry(written.batch, written.row));
     if (bytes.equals(this.encoder.geometry(read.batch, read.row))) return;
-    if (this.explain(undefined, (code) => acceptsGeometry(code, pair))) return;
+    if (this.explain(undefined, (code) => countGeometryLosses(code, pair, this.tolerance))) return;
     const [before, after] = showDifferentEnds(showGeometry(written), showGeometry(read));
     this.add({ kind: "geometry", feature, field: null, written: before, read: after });
   }
@@ -120,7 +133,7 @@ export class DifferenceCollector {
       const cell = (of: ProofColumn | null, row: number) => (of === null ? null : { column: of.column, row });
       const pair = { written: cell(columns.written, written.row), read: cell(columns.read, read.row) };
       if (this.isSameCell(pair, columns)) continue;
-      if (this.explain(name, (code) => acceptsValue(code, pair))) continue;
+      if (this.explain(name, (code) => Number(acceptsValue(code, pair)))) continue;
       this.add({ kind: "value", feature, field: name, written: showCell(pair.written), read: showCell(pair.read) });
     }
   }
@@ -142,7 +155,7 @@ export class DifferenceCollector {
     if (before === null && (after === null || this.assignsIds)) return;
     const bytesOf = (id: Cell | null) =>
       id === null ? Buffer.alloc(0) : Buffer.from(this.encoder.id(id.column, id.row));
-    if (bytesOf(before).equals(bytesOf(after)) || this.explain(undefined, acceptsId)) return;
+    if (bytesOf(before).equals(bytesOf(after)) || this.explain(undefined, (code) => Number(acceptsId(code)))) return;
     this.add({ kind: "id", feature, field: null, written: showValue(before), read: showValue(after) });
   }
 }

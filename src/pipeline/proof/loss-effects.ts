@@ -1,7 +1,7 @@
 /** What a reported loss may do to a value: a value that changed in another way was not reported. */
+import { type GeometryVisitor, visitGeometry } from "../../canonical/normalize-geometry.js";
 import { isBytesColumn, type Value, valueAt } from "../../model/column.js";
 import type { GeometryColumn } from "../../model/geometry.js";
-import { positionRange } from "../../model/geometry.js";
 import type { CellPair, RowPair } from "./differences.js";
 
 /** Largest relative difference of a number that was rounded. */
@@ -24,24 +24,43 @@ function isRounded(written: Value, read: Value): boolean {
   return Math.abs(a - b) <= Math.max(Math.abs(a) * roundingShare, 1);
 }
 
+const zonePattern = /(?:Z|[+-]\d\d:\d\d)$/;
+const hasZone = (text: string): boolean => zonePattern.test(text);
+
+/** To the second. */
 const localTime = (text: string): string =>
   text
-    .replace(/(?:Z|[+-]\d\d:\d\d)$/, "")
+    .replace(zonePattern, "")
     .replace(/\.\d*$/, "")
     .replace(" ", "T");
 
+/** Milliseconds; a text without a zone is taken as UTC. */
 function instantOf(text: string): number {
-  const zoned = /(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`;
+  const zoned = hasZone(text) ? text : `${text}Z`;
   return Date.parse(/^\d\d:/.test(zoned) ? `1970-01-01T${zoned}` : zoned.replace(" ", "T"));
 }
 
-/** The same instant, or the same time of the clock, to the second. */
-function isSameTime(written: Value, read: Value): boolean {
-  if (read === null) return false;
+const isSameInstant = (a: string, b: string): boolean => Math.abs(instantOf(a) - instantOf(b)) < 1000;
+
+/** A time without a zone was taken as UTC. */
+function isZoneAssumed(written: Value, read: Value): boolean {
   const [a, b] = [textOf(written), textOf(read)];
-  return localTime(a) === localTime(b) || Math.abs(instantOf(a) - instantOf(b)) <= 1000;
+  return !hasZone(a) && localTime(a) === localTime(b);
 }
 
+/** A time with an offset became the same instant in UTC, or the same time of the clock without a zone. */
+function isZoneDropped(written: Value, read: Value): boolean {
+  const [a, b] = [textOf(written), textOf(read)];
+  return hasZone(a) && (isSameInstant(a, b) || (!hasZone(b) && localTime(a) === localTime(b)));
+}
+
+/** The same time but for less than a second. The zone may be a loss of its own. */
+function isTimeRounded(written: Value, read: Value): boolean {
+  const [a, b] = [textOf(written), textOf(read)];
+  return isSameInstant(a, b) || isZoneAssumed(written, read);
+}
+
+const isSameText = (written: Value, read: Value): boolean => read !== null && textOf(written) === textOf(read);
 const isNull = (_: Value, read: Value): boolean => read === null;
 const isEmptyOrNull = (written: Value, read: Value): boolean =>
   (written === null || textOf(written) === "") && (read === null || textOf(read) === "");
@@ -57,53 +76,101 @@ const valueEffects: Readonly<Record<string, (written: Value, read: Value) => boo
   "non-finite-value": isNull,
   "date-out-of-range": isNull,
   "value-unreadable": isNull,
-  "zone-assumed": isSameTime,
-  "zone-dropped": isSameTime,
-  "time-zone-dropped": isSameTime,
-  "time-rounded": isSameTime,
-  "seconds-rounded": isSameTime,
+  "zone-assumed": isZoneAssumed,
+  "zone-dropped": isZoneDropped,
+  "time-zone-dropped": isZoneDropped,
+  "time-rounded": isTimeRounded,
+  "seconds-rounded": isTimeRounded,
   "control-character": (written, read) => isLeftOver(textOf(read), textOf(written)),
   "character-dropped": (written, read) => isLeftOver(textOf(read), textOf(written)),
+  "int64-as-text": isSameText,
+  "date-as-text": isSameText,
+  "date-before-1900": isSameText,
   "formula-escaped": (written, read) => textOf(read) === `'${textOf(written)}`,
 };
 
-/** Positions that a row has, and whether x and y of all of them are the same. */
-function hasSamePositions(one: GeometryColumn, i: number, other: GeometryColumn, k: number): boolean {
-  if (one.kinds[i] !== other.kinds[k]) return false;
-  const [from, to] = positionRange(one, i);
-  const [otherFrom, otherTo] = positionRange(other, k);
-  if (to - from !== otherTo - otherFrom) return false;
-  for (let at = 0; at < 2 * (to - from); at++)
-    if (Math.abs(one.xy[2 * from + at]! - other.xy[2 * otherFrom + at]!) > 1e-6) return false;
-  return true;
+/** The structure and the numbers of a geometry, in canonical order. */
+class Shape implements GeometryVisitor {
+  readonly structure: number[] = [];
+  readonly xy: number[] = [];
+  readonly z: number[] = [];
+  readonly m: number[] = [];
+
+  constructor({ batch, row }: RowPair["written"]) {
+    visitGeometry(batch.geometry, row, this);
+  }
+
+  geometry(kind: number, count: number): void {
+    this.structure.push(kind, count);
+  }
+
+  part(count: number): void {
+    this.structure.push(count);
+  }
+
+  ring({ xy, z, m }: GeometryColumn, from: number, to: number, reversed: boolean): void {
+    this.structure.push(to - from);
+    const step = reversed ? -1 : 1;
+    for (let n = from, k = reversed ? to - 1 : from; n < to; n++, k += step) {
+      this.xy.push(xy[2 * k]!, xy[2 * k + 1]!);
+      this.z.push(z?.[k] ?? Number.NaN);
+      this.m.push(m?.[k] ?? Number.NaN);
+    }
+  }
+
+  /** Whether everything but heights and measures is the same. */
+  hasSamePositions(other: Shape, tolerance: number): boolean {
+    if (this.structure.join() !== other.structure.join()) return false;
+    return this.xy.every((value, at) => Math.abs(value - other.xy[at]!) <= tolerance);
+  }
+
+  /** Each position as text. */
+  get places(): Set<string> {
+    return new Set(this.z.map((_, k) => `${this.xy[2 * k]} ${this.xy[2 * k + 1]}`));
+  }
 }
 
-const becameNull = ({ read }: RowPair): boolean => read.batch.geometry.kinds[read.row] === 0;
-const kept = ({ written, read }: RowPair): boolean =>
-  hasSamePositions(written.batch.geometry, written.row, read.batch.geometry, read.row);
+const isSameNumber = (a: number, b: number, tolerance: number): boolean =>
+  Math.abs(a - b) <= tolerance || (Number.isNaN(a) && Number.isNaN(b));
 
-/** Whether both have the same positions, in whatever order and number. */
-function hasSamePlaces({ written, read }: RowPair): boolean {
-  const places = ({ batch: { geometry }, row }: RowPair["written"]) => {
-    const [from, to] = positionRange(geometry, row);
-    const found = new Set<string>();
-    for (let k = from; k < to; k++) found.add(`${geometry.xy[2 * k]} ${geometry.xy[2 * k + 1]}`);
-    return found;
-  };
-  const [before, after] = [places(written), places(read)];
-  return before.size === after.size && [...before].every((place) => after.has(place));
+/** How many missing numbers became 0; 0 if another number changed. */
+function countFilled(before: readonly number[], after: readonly number[], tolerance: number): number {
+  let filled = 0;
+  for (const [k, value] of before.entries())
+    if (Number.isNaN(value) && after[k] === 0) filled++;
+    else if (!isSameNumber(value, after[k]!, tolerance)) return 0;
+  return filled;
 }
 
-/** By the code of a loss without a field: whether a geometry may have become another one. */
-const geometryEffects: Readonly<Record<string, (pair: RowPair) => boolean>> = {
+type GeometryEffect = (before: Shape, after: Shape, tolerance: Tolerance) => number;
+
+/** Half of the last decimal that the target keeps. */
+export interface Tolerance {
+  readonly xy: number;
+  readonly z: number;
+}
+
+const becameNull: GeometryEffect = (_, { structure }) => (structure[0] === 0 ? 1 : 0);
+const filled =
+  (dimension: "z" | "m"): GeometryEffect =>
+  (before, after, { xy, z }) =>
+    before.hasSamePositions(after, xy)
+      ? countFilled(before[dimension], after[dimension], dimension === "z" ? z : 0)
+      : 0;
+
+/**
+ * By the code of a loss without a field: how many times it must have been counted for a geometry that became another
+ * one; 0 if it does not explain the change. Codes without an entry explain any change of a geometry.
+ */
+const geometryEffects: Readonly<Record<string, GeometryEffect>> = {
   "geometry-dropped": becameNull,
   "geometry-empty": becameNull,
   "non-finite-coordinates": becameNull,
-  "z-missing": kept,
-  "m-missing": kept,
-  "z-dropped": kept,
-  "m-dropped": kept,
-  "ring-split": hasSamePlaces,
+  "z-missing": filled("z"),
+  "m-missing": filled("m"),
+  // The same positions, in whatever order and number.
+  "ring-split": ({ places }, after) =>
+    places.size === after.places.size && [...places].every((place) => after.places.has(place)) ? 1 : 0,
 };
 
 /** Whether a reader's note says that it returns a geometry in another, equal form. */
@@ -118,8 +185,12 @@ export const acceptsValue = (code: string, { written, read }: CellPair): boolean
   return effect === null || effect(written && value(written), read && value(read));
 };
 
-export const acceptsGeometry = (code: string, pair: RowPair): boolean =>
-  !isAboutIds(code) && (!Object.hasOwn(geometryEffects, code) || geometryEffects[code]!(pair));
+/** @returns how many times the loss must have been counted for this change; 0 if it does not explain it */
+export function countGeometryLosses(code: string, { written, read }: RowPair, tolerance: Tolerance): number {
+  if (isAboutIds(code)) return 0;
+  if (!Object.hasOwn(geometryEffects, code)) return 1;
+  return geometryEffects[code]!(new Shape(written), new Shape(read), tolerance);
+}
 
 export const acceptsId = isAboutIds;
 
