@@ -175,6 +175,7 @@ export class ConversionRun implements AsyncDisposable {
       losses: reportBuilder.losses.list(),
       notices: await reportBuilder.collectNotices(),
       operations: await reportBuilder.summarizeOperations(),
+      rejectSummaries: rejectsFile.summarizeRejects(),
       rejects,
       upToDate: false,
       proof: this.proof,
