@@ -1,11 +1,12 @@
 /** The protocol of a migration as a self-contained page for filing: without scripts, and made for A4 paper. */
+
 import { describeVerified } from "../../errors/verify-errors.js";
+import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount, groupDigits } from "../../format-count.js";
 import type { Loss } from "../../model/report.js";
 import type { LayerProof } from "../../pipeline/proof/proof.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 import { hashOf } from "../output/page-assets.js";
-import { plainText } from "../output/plan-text.js";
 import { bytes } from "../output/progress.js";
 import type { Protocol, ProtocolConversion, ProtocolFile } from "./protocol.js";
 
@@ -22,6 +23,7 @@ table { border-collapse: collapse; width: 100%; margin: 0 0 3mm; font-size: 9.5p
 th, td { text-align: left; vertical-align: top; padding: 1.2mm 2mm; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 thead th { font-weight: 600; border-bottom: 1.5px solid #16191d; background: var(--soft) }
 tbody th { font-weight: 500 }
+.code { white-space: nowrap; overflow-wrap: normal }
 thead { display: table-header-group }
 tr { break-inside: avoid }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal }
@@ -43,7 +45,7 @@ export function renderProtocol(protocol: Protocol): string {
   const [only] = protocol.conversions;
   const title =
     protocol.conversions.length === 1 && only
-      ? `Migration protocol: ${plainText(fileName(only.output))}`
+      ? `Migration protocol: ${shorten(fileName(only.output))}`
       : `Migration protocol: ${formatCount(protocol.conversions.length, "conversion")}`;
   const head = html`<!doctype html>
 <html lang="en">
@@ -62,8 +64,17 @@ ${protocol.conversions.map(renderConversion)}
   return `${head.toString()}<style>${style}</style>\n</head>\n<body class="protocol">\n<main>\n${body.toString()}</main>\n</body>\n</html>\n`;
 }
 
+/** Of a name or an example; the JSON protocol has all of it. */
+const maxLength = 400;
+
+/** A printable text on one line. */
+function shorten(value: string): string {
+  const escaped = escapeControlCharacters(value);
+  return escaped.length > maxLength ? `${escaped.slice(0, maxLength - 1)}…` : escaped;
+}
+
 const fileName = (path: string): string => path.replace(/[/\\]+$/, "").replace(/^.*[/\\]/, "");
-const text = (value: string): Html => html`<bdi>${plainText(value)}</bdi>`;
+const text = (value: string): Html => html`<bdi>${shorten(value)}</bdi>`;
 const formatTime = (iso: string): Html =>
   html`<time datetime="${iso}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`;
 
@@ -160,7 +171,7 @@ function renderList(title: string, list: readonly Loss[], none: string): Html {
 <table><thead><tr><th scope="col">Code</th><th scope="col">Layer, field</th><th scope="col" class="number">Count</th><th scope="col">Example</th></tr></thead><tbody>
 ${list.map(
   ({ code, layer, field, count, example }) =>
-    html`<tr><th scope="row">${code}</th><td>${text(layer)}${field !== undefined && html`, ${text(field)}`}</td><td class="number">${groupDigits(count)}</td><td>${text(example)}</td></tr>
+    html`<tr><th scope="row" class="code">${code}</th><td>${text(layer)}${field !== undefined && html`, ${text(field)}`}</td><td class="number">${groupDigits(count)}</td><td>${text(example)}</td></tr>
 `,
 )}</tbody></table>`;
 }
@@ -170,7 +181,7 @@ function renderRejects({ rejects, rejectsFile }: ProtocolConversion): Html {
 <table><thead><tr><th scope="col">Code</th><th scope="col">Layer</th><th scope="col" class="number">Count</th><th scope="col">Examples</th></tr></thead><tbody>
 ${rejects.map(
   ({ code, layer, isKept, count, examples }) =>
-    html`<tr><th scope="row">${code}${isKept && html`<br><span class="quiet">kept without geometry</span>`}</th><td>${text(layer)}</td><td class="number">${groupDigits(count)}</td><td>${examples.map(({ place, reason }) => html`<div>${place !== "" && html`${text(place)}: `}${text(reason)}</div>`)}</td></tr>
+    html`<tr><th scope="row" class="code">${code}${isKept && html`<br><span class="quiet">kept without geometry</span>`}</th><td>${text(layer)}</td><td class="number">${groupDigits(count)}</td><td>${examples.map(({ place, reason }) => html`<div>${place !== "" && html`${text(place)}: `}${text(reason)}</div>`)}</td></tr>
 `,
 )}</tbody></table>
 ${rejectsFile !== null && html`<p>All of them are in ${text(rejectsFile)}.</p>`}`;

@@ -4,7 +4,8 @@ import { type Column, Presence } from "../../model/column.js";
 import { geometryAt } from "../../model/geometry.js";
 import type { Loss, Notice } from "../../model/report.js";
 import { acceptsId, acceptsValue, countGeometryLosses, isRepair, showValue, type Tolerance } from "./loss-effects.js";
-import { type ProofColumn, type ProofRowEncoder, proofColumns } from "./proof-row.js";
+import { type ProofColumn, proofColumns } from "./proof-columns.js";
+import type { ProofRowEncoder } from "./proof-row.js";
 import type { ProofRules } from "./proof-rules.js";
 import type { ProofRow } from "./proof-side.js";
 

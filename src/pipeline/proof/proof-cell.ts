@@ -7,9 +7,20 @@ import { temporalTypeAt } from "../../model/temporal-type.js";
 import type { ProofRules } from "./proof-rules.js";
 
 /** First byte of each kind of value. */
-const tags = { null: 0, number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
+export const cellTags = { null: 0, number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
 
 type CellRules = Pick<ProofRules, "types" | "absentIsNull">;
+
+/** How the texts of a column are compared: byte by byte, as times where they are times, or parsed; null for other columns. */
+export function textComparison(
+  type: FieldType,
+  written: FieldType | null,
+  rules: CellRules,
+): "exact" | "times" | "parsed" | null {
+  if (type !== "text" && type !== "date" && type !== "time" && type !== "datetime") return null;
+  if (rules.types === "none" && written !== null) return written === "text" ? "exact" : "parsed";
+  return rules.types === "layer" && written === "text" ? "exact" : "times";
+}
 
 /**
  * @param written the type that was written, into which the texts of a format without types are parsed
@@ -24,12 +35,12 @@ export function writeCell(
 ): boolean {
   if (column.presence[row] !== Presence.value) {
     if (column.presence[row] === Presence.absent || rules.absentIsNull) return false;
-    writer.byte(tags.null);
+    writer.byte(cellTags.null);
     return true;
   }
   switch (column.type) {
     case "boolean":
-      writer.byte(tags.boolean);
+      writer.byte(cellTags.boolean);
       writer.byte(column.values[row]!);
       return true;
     case "int32":
@@ -40,15 +51,22 @@ export function writeCell(
       writeInteger(writer, column.values[row]!);
       return true;
     case "binary":
-      writer.byte(tags.binary);
+      writer.byte(cellTags.binary);
       writer.bytes(column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
       return true;
     case "json":
       return writeJson(writer, JSON.parse(textAt(column, row)) as unknown, rules);
     default:
-      if (rules.types === "none" && written !== null) return writeParsed(writer, column, row, written, rules);
-      writeText(writer, column, row, rules.types === "layer" && written === "text");
-      return true;
+      switch (textComparison(column.type, written, rules)) {
+        case "parsed":
+          return writeParsed(writer, column, row, written!, rules);
+        case "exact":
+          writeText(writer, column, row, true);
+          return true;
+        default:
+          writeText(writer, column, row, false);
+          return true;
+      }
   }
 }
 
@@ -56,7 +74,7 @@ const textAt = ({ bytes, offsets }: BytesColumn, row: number): string =>
   decodeUtf8(bytes, offsets[row]!, offsets[row + 1]!);
 
 function writeNumber(writer: ByteWriter, value: number): void {
-  writer.byte(tags.number);
+  writer.byte(cellTags.number);
   writer.double(value);
 }
 
@@ -65,7 +83,7 @@ function writeInteger(writer: ByteWriter, value: bigint): void {
   const number = Number(value);
   if (Number.isSafeInteger(number)) writeNumber(writer, number);
   else {
-    writer.byte(tags.integer);
+    writer.byte(cellTags.integer);
     writer.text(String(value));
   }
 }
@@ -74,16 +92,16 @@ function writeInteger(writer: ByteWriter, value: bigint): void {
 function writeJson(writer: ByteWriter, value: unknown, rules: CellRules): boolean {
   if (value === null) {
     if (rules.absentIsNull) return false;
-    writer.byte(tags.null);
+    writer.byte(cellTags.null);
   } else if (typeof value === "number") writeNumber(writer, value);
   else if (typeof value === "string") {
     const bytes = Buffer.from(value);
     writeTextBytes(writer, bytes, 0, bytes.length, false);
   } else if (typeof value === "boolean") {
-    writer.byte(tags.boolean);
+    writer.byte(cellTags.boolean);
     writer.byte(Number(value));
   } else {
-    writer.byte(tags.json);
+    writer.byte(cellTags.json);
     writer.text(canonicalValue(value));
   }
   return true;
@@ -95,12 +113,17 @@ function writeText(writer: ByteWriter, { bytes, offsets }: BytesColumn, row: num
 
 const [zero, nine, colon] = [0x30, 0x39, 0x3a];
 
+/** Whether a text may be a time or a date with a time; false only if it is none. */
+export function mayBeTime(bytes: Uint8Array, from: number, to: number): boolean {
+  const first = bytes[from]!;
+  if (to - from < 8 || first < zero || first > nine) return false;
+  return bytes[from + 2] === colon || (to - from > 13 && bytes[from + 13] === colon);
+}
+
 /** @param isExact false takes a time in two notations for the same text, since readers return the canonical one */
 function writeTextBytes(writer: ByteWriter, bytes: Uint8Array, from: number, to: number, isExact: boolean): void {
-  writer.byte(tags.text);
-  const first = bytes[from]!;
-  const mayBeTime = !isExact && to - from >= 8 && first >= zero && first <= nine;
-  if (mayBeTime && (bytes[from + 2] === colon || bytes[from + 13] === colon) && temporalTypeAt(bytes, from, to))
+  writer.byte(cellTags.text);
+  if (!isExact && mayBeTime(bytes, from, to) && temporalTypeAt(bytes, from, to))
     writer.text(canonicalTime(decodeUtf8(bytes, from, to)));
   else writer.bytes(bytes, from, to);
 }
@@ -124,14 +147,14 @@ function writeParsed(
 ): boolean {
   const text = textAt(column, row);
   if (written === "boolean" && (text === "true" || text === "false")) {
-    writer.byte(tags.boolean);
+    writer.byte(cellTags.boolean);
     writer.byte(Number(text === "true"));
   } else if ((written === "int32" || written === "double") && numberPattern.test(text))
     writeNumber(writer, Number(text));
   else if (written === "int64" && /^-?\d+$/.test(text)) writeInteger(writer, BigInt(text));
   else if (written === "binary" && column.type === "text") {
     const bytes = Buffer.from(text, "base64");
-    writer.byte(tags.binary);
+    writer.byte(cellTags.binary);
     writer.bytes(bytes, 0, bytes.length);
   } else if (written === "json") {
     const parsed = tryParseJson(text);

@@ -2,30 +2,19 @@
  * The canonical form of a feature for verifications. Unlike that of comparisons between formats, it keeps everything that
  * the target has promised to hold: kinds of geometry, null and absent, texts byte by byte.
  */
-import { hash } from "node:crypto";
 import { ByteWriter } from "../../canonical/byte-writer.js";
 import { hasNumber } from "../../canonical/canonical-row.js";
-import { digestBytes } from "../../canonical/digest-file.js";
 import { type GeometryVisitor, visitGeometry } from "../../canonical/normalize-geometry.js";
 import type { Batch } from "../../model/batch.js";
 import type { Column } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import type { GeometryColumn } from "../../model/geometry.js";
+import { hashColumn, hashGeometries, hashIds } from "./hash-batch.js";
 import { writeCell } from "./proof-cell.js";
-import type { ProofRules } from "./proof-rules.js";
-
-/** Rounds as writers do: the exact value, halves away from zero. Returns whole units of the last decimal. */
-function unitsOf(value: number, decimals: number | null, scale: number): number {
-  if (decimals === null) return value;
-  const size = Math.abs(value) * scale;
-  // A double of this size has no more decimals.
-  if (!(size < 2 ** 51)) return value;
-  const below = Math.floor(size);
-  // The product has an error of its own, so that a value near a half is rounded from its exact decimals.
-  const isNearHalf = Math.abs(size - below - 0.5) < 1e-6 + size * 2 ** -50;
-  const whole = isNearHalf ? Math.round(Number(Math.abs(value).toFixed(decimals)) * scale) : Math.floor(size + 0.5);
-  return value < 0 ? -whole : whole;
-}
+import { type ProofColumn, proofColumns } from "./proof-columns.js";
+import { idRules, type ProofRules } from "./proof-rules.js";
+import { RowHashes } from "./row-hashes.js";
+import { unitsOf } from "./units-of.js";
 
 class GeometryWriter implements GeometryVisitor {
   private readonly scale: number;
@@ -66,33 +55,6 @@ class GeometryWriter implements GeometryVisitor {
   }
 }
 
-/** A column of a batch, in the order of the canonical form. */
-export interface ProofColumn {
-  /** The name; the position if the file has no names. */
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly column: Column;
-  /** The type that was written; null if it is that of the column. */
-  readonly writtenType: FieldType | null;
-}
-
-/** The columns of a batch by name (by UTF-16 code units). */
-export function proofColumns({ fields, columns }: Batch, rules: ProofRules): ProofColumn[] {
-  return fields
-    .map((field, f): ProofColumn => {
-      const name = rules.byPosition ? String(f) : field.name;
-      const types = rules.writtenTypes ?? {};
-      const writtenType = rules.byPosition
-        ? (Object.values(types)[f] ?? null)
-        : Object.hasOwn(types, name)
-          ? types[name]!
-          : null;
-      return { name, bytes: Buffer.from(name), column: columns[f]!, writtenType };
-    })
-    .filter(({ name }) => !rules.ignoredFields.includes(name))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
 /** Encodes features and their parts. Bytes are valid until the next call. */
 export class ProofRowEncoder {
   private readonly writer = new ByteWriter();
@@ -106,19 +68,12 @@ export class ProofRowEncoder {
 
   /** One digest of `digestBytes` for each row. */
   digests(batch: Batch): Buffer {
-    const digests = Buffer.allocUnsafeSlow(batch.length * digestBytes);
-    for (let row = 0; row < batch.length; row++)
-      digests.write(hash("sha256", this.feature(batch, row), "binary"), row * digestBytes, digestBytes, "latin1");
-    return digests;
-  }
-
-  private feature(batch: Batch, row: number): Uint8Array {
-    const { writer, rules } = this;
-    writer.reset();
-    this.writeGeometry(batch, row);
-    this.writeAttributes(batch, row);
-    if (rules.withIds && batch.ids) writeCell(writer, batch.ids, row, null, idRules);
-    return writer.written;
+    const { rules, writer } = this;
+    const hashes = new RowHashes(batch.length);
+    hashGeometries(hashes, batch.geometry, rules);
+    for (const column of proofColumns(batch, rules)) hashColumn(hashes, column, rules, writer);
+    if (rules.withIds && batch.ids) hashIds(hashes, batch.ids, writer);
+    return hashes.finish();
   }
 
   private writeGeometry({ geometry }: Batch, row: number): void {
@@ -164,6 +119,3 @@ export class ProofRowEncoder {
     return this.writer.written;
   }
 }
-
-/** Ids are numbers or texts, whichever type their column has. */
-const idRules = { types: "value", absentIsNull: true } as const;

@@ -40,3 +40,6 @@ export function proofRules(
     ignoredFields: [],
   };
 }
+
+/** Ids are numbers or texts, whichever type their column has. */
+export const idRules = { types: "value", absentIsNull: true } as const;
