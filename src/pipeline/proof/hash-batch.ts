@@ -131,10 +131,10 @@ class GeometryHasher implements GeometryVisitor {
     const hasM = hasNumber(m, from, to);
     hashes.word(to - from);
     hashes.word((hasZ ? 1 : 0) | (hasM ? 2 : 0));
+    hashes.positions(xy, from, to, reversed, decimals, scale);
+    if (!hasZ && !hasM) return;
     const step = reversed ? -1 : 1;
     for (let n = from, k = reversed ? to - 1 : from; n < to; n++, k += step) {
-      hashes.double(unitsOf(xy[2 * k]!, decimals, scale));
-      hashes.double(unitsOf(xy[2 * k + 1]!, decimals, scale));
       if (hasZ) hashes.double(unitsOf(z![k]!, heightDecimals, heightScale));
       if (hasM) hashes.double(m![k]!);
     }

@@ -6,6 +6,7 @@
 import { digestBytes } from "../../canonical/digest-file.js";
 import { type BytesColumn, Presence } from "../../model/column.js";
 import { mayBeTime } from "./proof-cell.js";
+import { unitsOf } from "./units-of.js";
 
 /** Multipliers of MurmurHash3_x86_128. */
 const [c1, c2, c3, c4] = [0x239b961b, 0xab0e9789 | 0, 0x38b34ae5, 0xa1e38b93 | 0];
@@ -69,6 +70,33 @@ export class RowHashes {
     scratch[0] = Number.isNaN(value) ? Number.NaN : value + 0;
     this.word(scratchWords[0]!);
     this.word(scratchWords[1]!);
+  }
+
+  /**
+   * Mixes in x and y of the positions `from` … `to`, as `double` does, but without calls.
+   * @param scale 10 to the power of `decimals`
+   */
+  positions(
+    xy: Float64Array,
+    from: number,
+    to: number,
+    reversed: boolean,
+    decimals: number | null,
+    scale: number,
+  ): void {
+    let { a, b } = this;
+    const step = reversed ? -2 : 2;
+    for (let n = from, at = reversed ? 2 * (to - 1) : 2 * from; n < to; n++, at += step) {
+      for (let k = at; k < at + 2; k++) {
+        const value = xy[k]!;
+        scratch[0] = Number.isNaN(value) ? Number.NaN : unitsOf(value, decimals, scale) + 0;
+        const [low, high] = [scratchWords[0]!, scratchWords[1]!];
+        a = mixA(mixA(a, low), high);
+        b = mixB(mixB(b, low), high);
+      }
+    }
+    this.a = a;
+    this.b = b;
   }
 
   /** Mixes in `bytes[from … to]`, without their number; a last word is filled with zeros. */
