@@ -234,6 +234,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
 export const readBack = (layers: readonly TargetLayer[], { precision, zPrecision }: Options): ReadBack => ({
   readerOptions: { layers: layers.length > 1 ? "folders" : "one" },
   decimals: { xy: precision, z: zPrecision },
+  ids: "text",
   // Elements that the writer makes of other fields.
   addedFields: ["name", "description", "altitudeMode", "folder"],
 });

@@ -359,8 +359,8 @@ export interface ReadBack {
   readonly order?: "written" | "any";
   /** Whether the file has no names of fields, which are then compared by position. */
   readonly isNameless?: boolean;
-  /** False if the options leave out the feature ids. */
-  readonly ids?: boolean;
+  /** False if the options leave out the feature ids; `text` if the format has no types for them. */
+  readonly ids?: false | "text";
   /** Fields that the reader may add; they are compared only if a feature was written with them. */
   readonly addedFields?: readonly string[];
   /** Whether a MultiPoint becomes a feature for each of its positions. */

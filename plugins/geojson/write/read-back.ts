@@ -7,9 +7,10 @@ interface Options {
   readonly idField?: string | undefined;
 }
 
-/** JSON has a type for each value. Ids that are those of a field are not the ones that were written. */
+/** JSON has a type for each value. Ids that a field became are read as that field again. */
 export const readBack = (_: readonly TargetLayer[], { precision, zPrecision, ids, idField }: Options): ReadBack => ({
   decimals: { xy: precision, z: zPrecision },
   types: "value",
+  ...(idField === undefined ? {} : { readerOptions: { fid: idField }, addedFields: [idField] }),
   ...(ids && idField === undefined ? {} : { ids: false }),
 });

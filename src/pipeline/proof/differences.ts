@@ -116,7 +116,8 @@ export class DifferenceCollector {
     const { written, read, feature } = pair;
     const bytes = Buffer.from(this.encoder.geometry(written.batch, written.row));
     if (bytes.equals(this.encoder.geometry(read.batch, read.row))) return;
-    if (this.explain(undefined, (code) => countGeometryLosses(code, pair, this.tolerance))) return;
+    if (this.explain(undefined, (code) => countGeometryLosses(code, pair, this.tolerance, this.rules.singleIsMulti)))
+      return;
     const [before, after] = showDifferentEnds(showGeometry(written), showGeometry(read));
     this.add({ kind: "geometry", feature, field: null, written: before, read: after });
   }

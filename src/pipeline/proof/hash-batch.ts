@@ -10,7 +10,7 @@ import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../mo
 import { isLittleEndian } from "../../model/doubles.js";
 import type { FieldType } from "../../model/field.js";
 import { type GeometryColumn, Kind } from "../../model/geometry.js";
-import { cellTags, mayBeTime, textComparison, writeCell } from "./proof-cell.js";
+import { cellTags, mayBeTime, textComparison, writeCell, writeId } from "./proof-cell.js";
 import type { ProofColumn } from "./proof-columns.js";
 import { idRules, type ProofRules } from "./proof-rules.js";
 import { RowHashes } from "./row-hashes.js";
@@ -40,8 +40,18 @@ export function hashColumn(
   hashCells(hashes, column, nameWord(bytes), writtenType, rules, writer);
 }
 
-export function hashIds(hashes: RowHashes, ids: Column, writer: ByteWriter): void {
-  hashCells(hashes, ids, 0, null, idRules, writer);
+export function hashIds(hashes: RowHashes, ids: Column, asText: boolean, writer: ByteWriter): void {
+  if (!asText) {
+    hashCells(hashes, ids, 0, null, idRules, writer);
+    return;
+  }
+  for (let row = 0; row < hashes.rows; row++) {
+    writer.reset();
+    if (!writeId(writer, ids, row, true)) continue;
+    hashes.open(row);
+    hashes.bytes(writer.written, 0, writer.length);
+    hashes.close();
+  }
 }
 
 function hashCells(

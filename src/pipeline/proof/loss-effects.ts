@@ -96,7 +96,8 @@ class Shape implements GeometryVisitor {
   readonly z: number[] = [];
   readonly m: number[] = [];
 
-  constructor({ batch, row }: RowPair["written"]) {
+  constructor({ batch, row }: RowPair["written"], singleIsMulti: boolean) {
+    if (!singleIsMulti) this.structure.push(batch.geometry.kinds[row]!);
     visitGeometry(batch.geometry, row, this);
   }
 
@@ -150,7 +151,7 @@ export interface Tolerance {
   readonly z: number;
 }
 
-const becameNull: GeometryEffect = (_, { structure }) => (structure[0] === 0 ? 1 : 0);
+const becameNull: GeometryEffect = (_, { z }) => (z.length === 0 ? 1 : 0);
 const filled =
   (dimension: "z" | "m"): GeometryEffect =>
   (before, after, { xy, z }) =>
@@ -181,22 +182,34 @@ const isAboutIds = (code: string): boolean => code.startsWith("id-") || code ===
 
 export const acceptsValue = (code: string, { written, read }: CellPair): boolean => {
   const effect = Object.hasOwn(valueEffects, code) ? valueEffects[code]! : null;
-  const value = ({ column, row }: NonNullable<CellPair["written"]>) => valueAt(column, row);
-  return effect === null || effect(written && value(written), read && value(read));
+  return effect === null || effect(contentOf(written), contentOf(read));
 };
 
+/** A text of a field with mixed types without its quotes. */
+function contentOf(cell: CellPair["written"]): Value {
+  const value = cell && valueAt(cell.column, cell.row);
+  if (cell?.column.type !== "json" || typeof value !== "string") return value;
+  const parsed: unknown = JSON.parse(value);
+  return typeof parsed === "string" ? parsed : value;
+}
+
 /** @returns how many times the loss must have been counted for this change; 0 if it does not explain it */
-export function countGeometryLosses(code: string, { written, read }: RowPair, tolerance: Tolerance): number {
+export function countGeometryLosses(
+  code: string,
+  { written, read }: RowPair,
+  tolerance: Tolerance,
+  singleIsMulti: boolean,
+): number {
   if (isAboutIds(code)) return 0;
   if (!Object.hasOwn(geometryEffects, code)) return 1;
-  return geometryEffects[code]!(new Shape(written), new Shape(read), tolerance);
+  return geometryEffects[code]!(new Shape(written, singleIsMulti), new Shape(read, singleIsMulti), tolerance);
 }
 
 export const acceptsId = isAboutIds;
 
 /** A value for messages, on one line. */
 export function showValue(cell: CellPair["written"]): string {
-  const value = cell && valueAt(cell.column, cell.row);
+  const value = contentOf(cell);
   if (value === null || cell === null) return "null";
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (!isBytesColumn(cell.column)) return Object.is(value, -0) ? "0" : String(value);

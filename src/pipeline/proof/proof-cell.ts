@@ -1,10 +1,11 @@
 /** The canonical form of a value for verifications. */
 import type { ByteWriter } from "../../canonical/byte-writer.js";
 import { canonicalValue } from "../../canonical/canonical-feature.js";
+import { textOfValue } from "../../canonical/canonical-value.js";
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalTypeAt } from "../../model/temporal-type.js";
-import type { ProofRules } from "./proof-rules.js";
+import { idRules, type ProofRules } from "./proof-rules.js";
 
 /** First byte of each kind of value. */
 export const cellTags = { null: 0, number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
@@ -68,6 +69,16 @@ export function writeCell(
           return true;
       }
   }
+}
+
+/** @returns false, without a byte, if there is no id */
+export function writeId(writer: ByteWriter, ids: Column, row: number, asText: boolean): boolean {
+  if (!asText) return writeCell(writer, ids, row, null, idRules);
+  const text = textOfValue(ids, row);
+  if (text === null) return false;
+  writer.byte(cellTags.text);
+  writer.text(text);
+  return true;
 }
 
 const textAt = ({ bytes, offsets }: BytesColumn, row: number): string =>

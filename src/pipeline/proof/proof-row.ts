@@ -10,9 +10,9 @@ import type { Column } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import type { GeometryColumn } from "../../model/geometry.js";
 import { hashColumn, hashGeometries, hashIds } from "./hash-batch.js";
-import { writeCell } from "./proof-cell.js";
+import { writeCell, writeId } from "./proof-cell.js";
 import { type ProofColumn, proofColumns } from "./proof-columns.js";
-import { idRules, type ProofRules } from "./proof-rules.js";
+import type { ProofRules } from "./proof-rules.js";
 import { RowHashes } from "./row-hashes.js";
 import { unitsOf } from "./units-of.js";
 
@@ -72,7 +72,7 @@ export class ProofRowEncoder {
     const hashes = new RowHashes(batch.length);
     hashGeometries(hashes, batch.geometry, rules);
     for (const column of proofColumns(batch, rules)) hashColumn(hashes, column, rules, writer);
-    if (rules.withIds && batch.ids) hashIds(hashes, batch.ids, writer);
+    if (rules.withIds && batch.ids) hashIds(hashes, batch.ids, rules.idsAsText, writer);
     return hashes.finish();
   }
 
@@ -115,7 +115,7 @@ export class ProofRowEncoder {
 
   id(column: Column, row: number): Buffer {
     this.writer.reset();
-    writeCell(this.writer, column, row, null, idRules);
+    writeId(this.writer, column, row, this.rules.idsAsText);
     return this.writer.written;
   }
 }

@@ -12,6 +12,8 @@ export interface ProofRules {
   readonly singleIsMulti: boolean;
   readonly absentIsNull: boolean;
   readonly withIds: boolean;
+  /** Ids are compared as texts. */
+  readonly idsAsText: boolean;
   /** Fields have no names in the file. */
   readonly byPosition: boolean;
   readonly splitsMultiPoints: boolean;
@@ -23,7 +25,7 @@ const exact = { xy: null, z: null };
 
 export function proofRules(
   layer: TargetLayer,
-  { decimals = exact, types = "layer", isNameless = false, ids: keepsIds = true, splitsMultiPoints = false }: ReadBack,
+  { decimals = exact, types = "layer", isNameless = false, ids: idForm, splitsMultiPoints = false }: ReadBack,
   { families, ids }: WriterCapabilities,
 ): ProofRules {
   const { fields, summary } = layer;
@@ -34,8 +36,9 @@ export function proofRules(
     singleIsMulti: families !== undefined,
     // A table has a cell for each field of each feature.
     absentIsNull: fields !== null,
-    withIds: keepsIds && (ids === true || (typeof ids === "object" && summary?.idType !== null)),
+    withIds: idForm !== false && (ids === true || (typeof ids === "object" && summary?.idType !== null)),
     byPosition: isNameless,
+    idsAsText: idForm === "text",
     splitsMultiPoints,
     ignoredFields: [],
   };
