@@ -160,6 +160,12 @@ function inputFiles(inputs: readonly string[], registry: Registry): string[] {
   });
 }
 
+/** Refuses an output that would replace an input or a companion of one. @throws output-is-input */
+export function refuseInputAsOutput(output: string, inputs: readonly string[], registry: Registry): void {
+  if (inputFiles(inputs, registry).some((read) => isSameFile(read, output)))
+    throw createError("output-is-input", { output });
+}
+
 export class PathPlan {
   /** For messages, without credentials. */
   readonly inputNames: readonly string[];

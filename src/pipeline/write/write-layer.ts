@@ -12,14 +12,14 @@ import { checkSeenFields } from "../plan/plan-stages.js";
 import type { ProofRules } from "../proof/proof-rules.js";
 import { countDropped } from "./rejects-file.js";
 
-/** Appends an encoded chunk to its part; called in order. */
-export type AppendChunk = (chunk: EncodedChunk) => Promise<void>;
+/** Receives the encoded chunks, in order. */
+export type OnChunk = (chunk: EncodedChunk) => Promise<void>;
 
 /** Writes the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
 export async function writeLayer(
   conversion: ConversionContext,
   planned: PlannedLayer,
-  append: AppendChunk,
+  onChunk: OnChunk,
   proofRules?: readonly ProofRules[],
 ): Promise<void> {
   const { request, reportBuilder, rejectsFile } = conversion;
@@ -45,7 +45,7 @@ export async function writeLayer(
       await rejectsFile.add(openLayer.source.name, openLayer.layer.name, result.rejects, record, line);
       count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
       for (const chunk of result.chunks) {
-        await append(chunk);
+        await onChunk(chunk);
         written += chunk.features;
         count.features += chunk.features;
         if (openLayer.isExisting) continue;
