@@ -23,8 +23,8 @@ export async function convertAndReport(
   const { report: protocolPath } = args;
   if (protocolPath !== undefined)
     (await import("../protocol/write-protocol.js")).checkProtocolPath(protocolPath, request);
-  const display = new ProgressDisplay(process.stderr);
-  const opened = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const display = ProgressDisplay.of(args);
+  const opened = await openHost(args, display.callback);
   const shown = { ...opened, onLeftOut: (paths: readonly string[]) => renderLeftOut(paths, args) };
   const recorder =
     protocolPath === undefined ? null : new (await import("../protocol/protocol-recorder.js")).ProtocolRecorder();
