@@ -357,6 +357,7 @@ export const errorDefinitions = {
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
+  ...verifyErrors,
   "output-locked": defineError<{ output: string }>(
     "locked",
     (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,
@@ -415,7 +416,6 @@ export const errorDefinitions = {
   ...featureServiceErrors,
   ...remoteErrors,
   ...syncErrors,
-  ...verifyErrors,
   ...jobErrors,
 } as const satisfies Record<string, ErrorDefinition<never>>;
 

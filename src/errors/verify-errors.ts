@@ -44,11 +44,14 @@ export function describeVerified({ kind, layer, feature, field, written, read }:
   return `${place.join(", ")}: written ${written}, read back ${read}`;
 }
 
+/** Differences that the message names. */
+const maxShown = 10;
+
 export const verifyErrors = {
   /** `differences`: the first ones of `count`. */
   "verify-failed": defineError<{ output: string; count: number; differences: readonly VerifiedDifference[] }>(
     "output",
     ({ output, count, differences }) =>
-      `${output}: --verify found ${formatCount(count, "difference")} between what was written and what was read back, which no reported loss explains; nothing was written: ${differences.map(describeVerified).join("; ")}${count > differences.length ? "; …" : ""}`,
+      `${output}: --verify found ${formatCount(count, "difference")} between what was written and what was read back, which no reported loss explains; nothing was written: ${differences.slice(0, maxShown).map(describeVerified).join("; ")}${count > maxShown ? "; …" : ""}`,
   ),
 } as const;

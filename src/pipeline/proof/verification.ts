@@ -38,7 +38,8 @@ export interface WrittenFile {
   readonly parts: readonly PlannedPart[];
 }
 
-const maxListed = 10;
+/** Differences in the details of the error. */
+const maxListed = 100;
 
 export class Verification implements AsyncDisposable {
   private readonly spool = new Spool();
