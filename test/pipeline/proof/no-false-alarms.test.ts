@@ -133,10 +133,17 @@ const extensions = [
   "fgb",
 ];
 
+/** The first inputs go into every format, the others into every third, so that all formats get each kind of input. */
+const inputsFor = (extension: string) =>
+  inputs.filter((_, n) => n < 5 || (n + extensions.indexOf(extension)) % 3 === 0);
+
 describe.each(extensions)("%s", (extension) => {
-  test.each(inputs.map((input) => [input.replace(/^.*\//, ""), input] as const))("%s", async (_, input) => {
-    await verify(input, extension, { accuracy: 1000 });
-  });
+  test.each(inputsFor(extension).map((input) => [input.replace(/^.*\//, ""), input] as const))(
+    "%s",
+    async (_, input) => {
+      await verify(input, extension, { accuracy: 1000 });
+    },
+  );
 });
 
 describe("options of writers", () => {
