@@ -14,7 +14,8 @@ export interface VerifiedDifference {
     | "order"
     | "crs"
     | "layer-missing"
-    | "unreadable";
+    | "unreadable"
+    | "fit";
   readonly layer: string;
   /** Position of the feature in the layer, from 1; null if it concerns the layer. */
   readonly feature: number | null;
@@ -35,12 +36,14 @@ const kindNames: Readonly<Record<VerifiedDifference["kind"], string>> = {
   crs: "reference system",
   "layer-missing": "",
   unreadable: "",
+  fit: "",
 };
 
 /** "roads, feature 12, field name: written "Müller", read "M?ller"" */
 export function describeVerified({ kind, layer, feature, field, written, read }: VerifiedDifference): string {
   const subject = field === null ? kindNames[kind] : `${kindNames[kind]} field ${field}`.trim();
   const place = [`layer ${layer}`, ...(feature === null ? [] : [`feature ${feature}`]), ...(subject ? [subject] : [])];
+  if (kind === "fit") return `${place.join(", ")}: read ${read} from the input, passed ${written} to the writer`;
   return `${place.join(", ")}: written ${written}, read back ${read}`;
 }
 

@@ -21,6 +21,7 @@ import { fitBatch } from "../../stages/fit-batch.js";
 import type { FitPlan } from "../../stages/fit-plan.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import type { StatisticsCollector, StatisticsState } from "../../statistics/statistics.js";
+import { type FitFault, FitLosses, findFitFaults } from "../proof/fit-faults.js";
 import { createProofChunk, type ProofChunk, WriterLosses } from "../proof/proof-chunk.js";
 import { ProofRowEncoder } from "../proof/proof-row.js";
 import type { ProofRules } from "../proof/proof-rules.js";
@@ -319,7 +320,11 @@ class LayerTask implements Task {
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
-    for (const [partIndex, fitted] of fitBatch(plan, batch, this.stageContext)) {
+    const isProven = this.proofEncoders.length > 0;
+    const losses = isProven ? new FitLosses(this.stageContext) : null;
+    const parts = fitBatch(plan, batch, losses ?? this.stageContext);
+    const faults = losses && findFitFaults(plan, batch, parts, losses);
+    for (const [partIndex, fitted] of parts) {
       const withGeometry = countGeometries(fitted);
       encoded.push({
         partIndex,
@@ -327,15 +332,16 @@ class LayerTask implements Task {
         withGeometry,
         extent: extentOfColumn(fitted.geometry),
         chunk: this.pipeline.encoders[partIndex]!.encode(fitted),
-        ...this.proofOf(partIndex, fitted),
+        ...this.proofOf(partIndex, fitted, faults?.get(partIndex)),
       });
     }
     return encoded;
   }
 
-  private proofOf(partIndex: number, fitted: Batch): Pick<EncodedChunk, "proof"> {
+  private proofOf(partIndex: number, fitted: Batch, fitFaults: readonly FitFault[] = []): Pick<EncodedChunk, "proof"> {
     const encoder = this.proofEncoders[partIndex];
-    return encoder ? { proof: createProofChunk(fitted, encoder, true, this.pipeline.writerLosses?.take()) } : {};
+    if (!encoder) return {};
+    return { proof: createProofChunk(fitted, encoder, true, this.pipeline.writerLosses?.take(), fitFaults) };
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Batch } from "../../model/batch.js";
 import type { Loss } from "../../model/report.js";
 import { Tally } from "../../model/report.js";
 import type { PluginContext, WriteContext } from "../../plugin/format.js";
+import type { FitFault } from "./fit-faults.js";
 import type { ProofRowEncoder } from "./proof-row.js";
 import { splitMultiPoints } from "./split-multi-points.js";
 
@@ -16,6 +17,8 @@ export interface ProofChunk {
   readonly batch: Uint8Array | null;
   /** What the writer reported as it encoded the batch. */
   readonly losses: readonly Loss[];
+  /** What the fit changed before without a report. */
+  readonly fitFaults: readonly FitFault[];
 }
 
 export function createProofChunk(
@@ -23,6 +26,7 @@ export function createProofChunk(
   encoder: ProofRowEncoder,
   keepsBatch: boolean,
   losses: readonly Loss[] = [],
+  fitFaults: readonly FitFault[] = [],
 ): ProofChunk {
   const batch = encoder.rules.splitsMultiPoints ? splitMultiPoints(given) : given;
   return {
@@ -31,6 +35,7 @@ export function createProofChunk(
     digests: encoder.digests(batch),
     batch: keepsBatch ? serialize(batch.toData()) : null,
     losses,
+    fitFaults,
   };
 }
 

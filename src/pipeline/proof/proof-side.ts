@@ -5,6 +5,7 @@ import { DigestFile, writeFully } from "../../canonical/digest-file.js";
 import { spoolError } from "../../io/input/spool.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import { type Loss, Tally } from "../../model/report.js";
+import type { FitFault } from "./fit-faults.js";
 import type { ProofChunk } from "./proof-chunk.js";
 
 interface StoredBatch {
@@ -26,6 +27,8 @@ export class ProofSide implements Disposable {
   private readonly path: string;
   private readonly batches: StoredBatch[] = [];
   private readonly tally = new Tally();
+  /** What the fit changed without a report; rows of the layer. */
+  readonly fitFaults: FitFault[] = [];
   /** Names of the fields of all batches. */
   readonly fields = new Set<string>();
   private size = 0;
@@ -47,7 +50,8 @@ export class ProofSide implements Disposable {
   }
 
   /** @throws output-failed */
-  add({ rows, fields, digests, batch, losses }: ProofChunk): void {
+  add({ rows, fields, digests, batch, losses, fitFaults }: ProofChunk): void {
+    for (const fault of fitFaults) this.fitFaults.push({ ...fault, row: fault.row + this.rows });
     this.tally.merge(losses);
     for (const name of fields) this.fields.add(name);
     if (rows === 0) return;

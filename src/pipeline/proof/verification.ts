@@ -180,6 +180,8 @@ export class Verification implements AsyncDisposable {
           written: part.layer.name,
           read: "no layer",
         });
+      for (const { row, field, before, after } of side.fitFaults)
+        collector.add({ kind: "fit", feature: row + 1, field, written: after, read: before });
       if (open !== null) compareSchema(part.layer, open, rules, collector, conversion);
       const proof: LayerProof = {
         path: part.path,
