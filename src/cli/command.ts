@@ -23,7 +23,7 @@ import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
 import type { Flag, Positional } from "./options/flag.js";
-import { progressModes } from "./output/progress.js";
+import { progressModes } from "./output/progress-modes.js";
 import { colorModes } from "./output/terminal.js";
 
 export type { Flag };

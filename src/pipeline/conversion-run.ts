@@ -8,7 +8,7 @@ import type { EncodedChunk } from "./execute/task.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
 import { noteForeignExtension, type OutputFile } from "./plan/plan-outputs.js";
 import type { Proof } from "./proof/proof.js";
-import { Verification } from "./proof/verification.js";
+import type { Verification } from "./proof/verification.js";
 import type { ConvertReport, OutputReport } from "./report.js";
 import { type OpenAssembler, openAssemblers } from "./write/assemblers.js";
 import type { RejectsFile } from "./write/rejects-file.js";
@@ -35,11 +35,17 @@ export class ConversionRun implements AsyncDisposable {
   private sourceFields: ConvertReport["sourceFields"] = null;
   private sourceFormats: readonly string[] = [];
 
-  private readonly verification: Verification | null;
   private proof: Proof | null = null;
 
-  constructor(private readonly conversion: ConversionContext) {
-    this.verification = conversion.request.verify ? new Verification(conversion) : null;
+  private constructor(
+    private readonly conversion: ConversionContext,
+    private readonly verification: Verification | null,
+  ) {}
+
+  static async open(conversion: ConversionContext): Promise<ConversionRun> {
+    if (!conversion.request.verify) return new ConversionRun(conversion, null);
+    const { Verification } = await import("./proof/verification.js");
+    return new ConversionRun(conversion, new Verification(conversion));
   }
 
   /** Plans the layers of each output file; scans the inputs if the writer needs a summary before the first feature. */

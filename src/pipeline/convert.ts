@@ -72,7 +72,7 @@ async function convertInSpan(
     host.displayNames,
   );
   const converted = withOpenConversion(request, host, writer, pathPlan, sharedExecutor, async (conversion, files) => {
-    await using run = new ConversionRun(conversion);
+    await using run = await ConversionRun.open(conversion);
     try {
       for (const file of await run.plan(files)) await run.write(file);
       await checkGuards(conversion);

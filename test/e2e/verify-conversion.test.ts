@@ -160,7 +160,7 @@ describe("--report", () => {
     );
     expect(done.status).toBe(5);
     const { conversions, exitStatus, options } = readProtocol(`${folder}/p.json`);
-    expect([exitStatus, options]).toEqual([5, { targetCrs: "EPSG:25832", reproject: true, verify: true }]);
+    expect([exitStatus, options]).toEqual([5, { targetCrs: "EPSG:25832", verify: true }]);
     const [conversion] = conversions;
     expect(conversion).toMatchObject({
       result: "converted",

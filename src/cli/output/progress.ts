@@ -2,6 +2,7 @@ import { createError } from "../../errors.js";
 import { groupDigits } from "../../format-count.js";
 import type { Progress } from "../../pipeline/request.js";
 import type { CommonArguments } from "../command.js";
+import { type ProgressMode, progressModes } from "./progress-modes.js";
 
 const verbs = { download: "downloading", scan: "scanning", convert: "converting", verify: "verifying" } as const;
 
@@ -97,9 +98,6 @@ const stateOf = ({ done, total, features, phase }: Progress): ProgressState => {
   if (done === 0 && total === 0) return { phase: verbs[phase], done: features, total: null, unit: "features" };
   return { phase: verbs[phase], done, total: total > 0 ? total : null, unit: "bytes", features };
 };
-
-export const progressModes = ["auto", "json", "none"] as const;
-export type ProgressMode = (typeof progressModes)[number];
 
 /** The mode of `--progress`: without it, none with `--quiet` and `--json`. @throws option-invalid */
 function progressMode({ progress, quiet, json }: CommonArguments): ProgressMode {

@@ -150,10 +150,11 @@ function renderVerdict({ result, proof, error, losses, counts }: ProtocolConvers
     ...(losses.length > 0 ? [formatCount(losses.length, "kind of loss", "kinds of loss")] : []),
     ...(counts.rejected > 0 ? [formatCount(counts.rejected, "rejected feature")] : []),
   ];
+  const isIdentical = proof?.layers.every((layer) => layer.identical === layer.features) ?? false;
   const but = reported.length > 0 ? `, with ${reported.join(" and ")} listed below` : "";
   if (proof === null)
     return html`<div class="verdict open"><strong>${results[result]}${but}</strong><p>The output was not verified.</p></div>`;
-  return html`<div class="verdict good"><strong>Verified${but}</strong><p>${formatCount(features, "feature")} of the output were read back and compared with what was converted: number, geometry, every value and its type. All differences are losses that are listed below.</p></div>`;
+  return html`<div class="verdict good"><strong>Verified${but}</strong><p>${formatCount(features, "feature")} of the output were read back and compared with what was converted: number, geometry, every value and its type. ${isIdentical ? "All came back as they were written." : "All differences are losses that are listed below."}</p></div>`;
 }
 
 const fileRow = ({ name, bytes: size, sha256 }: ProtocolFile): Html =>

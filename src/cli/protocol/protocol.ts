@@ -95,10 +95,10 @@ export function toProtocolConversion(outcome: Outcome, recorded: RecordedFiles):
 }
 
 /** Options that say how fast, and not what, is converted. */
-type Unrecorded = "inputs" | "output" | "workers" | "maxInputBytes";
+type Unrecorded = "inputs" | "output" | "workers" | "maxInputBytes" | "reproject";
 
 export function createProtocol(
-  { inputs: _, output: __, workers: ___, maxInputBytes: ____, ...options }: ConvertRequest,
+  { inputs: _, output: __, workers: ___, maxInputBytes: ____, reproject, ...options }: ConvertRequest,
   times: { readonly started: Date; readonly finished: Date },
   exitStatus: number,
   conversions: readonly ProtocolConversion[],
@@ -113,7 +113,7 @@ export function createProtocol(
     startedAt: times.started.toISOString(),
     finishedAt: times.finished.toISOString(),
     exitStatus,
-    options: { ...recorded },
+    options: { ...recorded, ...(reproject === false ? { reproject } : {}) },
     conversions,
   };
 }

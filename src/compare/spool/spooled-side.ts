@@ -1,26 +1,17 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DigestBlock, DigestFile, type DigestList, writeFully } from "../../canonical/digest-file.js";
+import { batchIndexOf, readFully, type StoredBatch } from "../../canonical/stored-batches.js";
 import { spoolError } from "../../io/input/spool.js";
 import type { Batch } from "../../model/batch.js";
 import { commonType, type Field, type FieldType } from "../../model/field.js";
 import { type GeometryType, geometryTypes } from "../../model/geometry.js";
 import type { Crs } from "../../model/layer.js";
-import {
-  type ComparisonChunk,
-  comparisonFormatId,
-  decodeBatch,
-  readFully,
-  type SpoolManifest,
-} from "./comparison-format.js";
+import { type ComparisonChunk, comparisonFormatId, decodeBatch, type SpoolManifest } from "./comparison-format.js";
 
 /** A batch in the file of its layer. */
-export interface SpooledBatch {
-  /** Number of rows in earlier batches. */
-  readonly firstRow: number;
+export interface SpooledBatch extends StoredBatch {
   readonly rows: number;
-  readonly start: number;
-  readonly length: number;
 }
 
 /** The features of a layer in temporary files: the batches, and a digest of each row. Rows count from 0. */
@@ -112,13 +103,7 @@ export class SpooledLayer implements DigestList, Disposable {
 
   /** Index of the batch with a row. */
   batchOf(row: number): number {
-    let [low, high] = [0, this.batches.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.batches[middle]!.firstRow <= row) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return batchIndexOf(this.batches, row);
   }
 
   digestBlocks(): Generator<DigestBlock> {

@@ -150,8 +150,15 @@ class GeometryHasher implements GeometryVisitor {
     }
   }
 
-  /** As the visitor does, in fewer steps. */
-  point(column: GeometryColumn, row: number): void {
+  add(column: GeometryColumn, row: number): void {
+    const kind = column.kinds[row]!;
+    // The visitor takes a multi-geometry of one part for that part, and one without positions for none.
+    if (!this.rules.singleIsMulti) this.hashes.word(kind);
+    if (kind !== Kind.Point || column.partOffsets[row] === column.partOffsets[row + 1]) {
+      visitGeometry(column, row, this);
+      return;
+    }
+    // As the visitor does, in fewer steps.
     const k = column.positionOffsets[column.ringOffsets[column.partOffsets[row]!]!]!;
     this.geometry(Kind.Point, 1);
     this.part(1);
@@ -161,13 +168,18 @@ class GeometryHasher implements GeometryVisitor {
 
 export function hashGeometries(hashes: RowHashes, geometry: GeometryColumn, rules: ProofRules): void {
   const hasher = new GeometryHasher(hashes, rules);
-  const { kinds, partOffsets } = geometry;
   for (let row = 0; row < hashes.rows; row++) {
     hashes.open(row);
-    // The visitor takes a multi-geometry of one part for that part, and one without positions for none.
-    if (!rules.singleIsMulti) hashes.word(kinds[row]!);
-    if (kinds[row] === Kind.Point && partOffsets[row] !== partOffsets[row + 1]) hasher.point(geometry, row);
-    else visitGeometry(geometry, row, hasher);
+    hasher.add(geometry, row);
     hashes.close();
   }
+}
+
+/** The digest of one geometry. */
+export function hashGeometry(geometry: GeometryColumn, row: number, rules: ProofRules): Buffer {
+  const hashes = new RowHashes(1);
+  hashes.open(0);
+  new GeometryHasher(hashes, rules).add(geometry, row);
+  hashes.close();
+  return hashes.finish();
 }

@@ -1,18 +1,13 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { deserialize } from "node:v8";
 import { DigestFile, writeFully } from "../../canonical/digest-file.js";
+import { batchIndexOf, readFully, type StoredBatch } from "../../canonical/stored-batches.js";
 import { spoolError } from "../../io/input/spool.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import { type Loss, Tally } from "../../model/report.js";
 import type { FitFault } from "./fit-faults.js";
 import type { ProofChunk } from "./proof-chunk.js";
-
-interface StoredBatch {
-  readonly firstRow: number;
-  readonly start: number;
-  readonly length: number;
-}
 
 /** A feature of a side. */
 export interface ProofRow {
@@ -81,30 +76,11 @@ export class ProofSide implements Disposable {
   }
 
   rowAt(row: number): ProofRow {
-    const index = this.indexOf(row);
+    const index = batchIndexOf(this.batches, row);
     const { firstRow, start, length } = this.batches[index]!;
-    if (this.last?.index !== index) this.last = { index, batch: this.read(start, length) };
+    if (this.last?.index !== index)
+      this.last = { index, batch: new Batch(deserialize(readFully(this.handle, start, length)) as BatchData) };
     return { batch: this.last.batch, row: row - firstRow };
-  }
-
-  private indexOf(row: number): number {
-    let [low, high] = [0, this.batches.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.batches[middle]!.firstRow <= row) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  private read(start: number, length: number): Batch {
-    const bytes = Buffer.allocUnsafeSlow(length);
-    for (let done = 0; done < length; ) {
-      const read = readSync(this.handle, bytes, done, length - done, start + done);
-      if (read === 0) throw new Error(`${this.path} ends before byte ${start + length}`);
-      done += read;
-    }
-    return new Batch(deserialize(bytes) as BatchData);
   }
 
   [Symbol.dispose](): void {

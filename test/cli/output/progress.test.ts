@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ProgressDisplay, type ProgressMode, progressLine, progressRecord } from "../../../src/cli/output/progress.js";
+import { ProgressDisplay, progressLine, progressRecord } from "../../../src/cli/output/progress.js";
+import type { ProgressMode } from "../../../src/cli/output/progress-modes.js";
 
 /** A display on a stream, with a clock that the test sets. */
 function display(mode: ProgressMode, isTTY: boolean) {
