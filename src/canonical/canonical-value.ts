@@ -5,7 +5,7 @@
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../model/column.js";
 import { temporalTypeAt } from "../model/temporal-type.js";
 import type { ByteWriter } from "./byte-writer.js";
-import { canonicalValue } from "./canonical-feature.js";
+import { canonicalValue } from "./canonical-json.js";
 import type { ComparisonRules, FieldComparison } from "./rules.js";
 
 /** First byte of each kind of value. */

@@ -1,6 +1,6 @@
 /** The canonical form of a value for verifications. */
 import type { ByteWriter } from "../../canonical/byte-writer.js";
-import { canonicalValue } from "../../canonical/canonical-feature.js";
+import { canonicalValue } from "../../canonical/canonical-json.js";
 import { textOfValue } from "../../canonical/canonical-value.js";
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
