@@ -23,6 +23,7 @@ import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
 import type { Flag, Positional } from "./options/flag.js";
+import { progressModes } from "./output/progress-modes.js";
 import { colorModes } from "./output/terminal.js";
 
 export type { Flag };
@@ -43,6 +44,7 @@ export interface CommonArguments {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly color?: string;
+  readonly progress?: string;
   readonly plugin?: readonly string[];
 }
 
@@ -69,6 +71,14 @@ export const common = {
     requiresArg: true,
     accepts: colorModes,
     describe: "Colors: auto (if the terminal supports them), always or never",
+    defaultDescription: "auto",
+  },
+  progress: {
+    type: "string",
+    requiresArg: true,
+    accepts: progressModes,
+    describe:
+      "Progress of long runs on stderr: auto (a line on a terminal, else one per minute), json (a record per second) or none",
     defaultDescription: "auto",
   },
 } as const satisfies Readonly<Record<string, Flag>>;

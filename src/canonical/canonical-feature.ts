@@ -3,7 +3,8 @@
  * Coordinates are rounded, negative zero becomes zero, names are sorted, and a null property equals a missing one.
  */
 import { hash } from "node:crypto";
-import type { Geometry, Position } from "../../model/geometry.js";
+import type { Geometry, Position } from "../model/geometry.js";
+import { canonicalValue } from "./canonical-json.js";
 
 /** Decimals of longitudes and latitudes in degrees, and of heights in metres. */
 export interface Rounding {
@@ -53,20 +54,6 @@ function sortedNames(names: readonly string[]): readonly SortedName[] {
   if (names.length === lastNames.length && names.every((name, i) => name === lastNames[i])) return sorted;
   lastSortedNames = { names, sorted: [...names].sort().map((name) => ({ name, quoted: JSON.stringify(name) })) };
   return lastSortedNames.sorted;
-}
-
-/** A JSON value with sorted object members; nested nulls are kept. */
-export function canonicalValue(value: unknown): string {
-  // `String` writes negative zero as "0".
-  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
-  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
-  if (Array.isArray(value)) return `[${value.map(canonicalValue).join(",")}]`;
-  const object = value as Readonly<Record<string, unknown>>;
-  const members = Object.keys(object)
-    .filter((name) => object[name] !== undefined)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalValue(object[name])}`);
-  return `{${members.join(",")}}`;
 }
 
 /** The type and rounded positions; other members, such as `bbox`, carry no content. */

@@ -2,10 +2,10 @@
  * The canonical form of a value: equal bytes for equal meaning, from any format. 1 equals 1.0, and a
  * moment equals the same moment in another notation.
  */
-import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
-import { temporalTypeAt } from "../../model/temporal-type.js";
+import { type BytesColumn, type Column, decodeUtf8, Presence } from "../model/column.js";
+import { temporalTypeAt } from "../model/temporal-type.js";
 import type { ByteWriter } from "./byte-writer.js";
-import { canonicalValue } from "./canonical-feature.js";
+import { canonicalValue } from "./canonical-json.js";
 import type { ComparisonRules, FieldComparison } from "./rules.js";
 
 /** First byte of each kind of value. */

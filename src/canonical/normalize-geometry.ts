@@ -3,7 +3,7 @@
  * counterclockwise and holes clockwise (RFC 7946, 3.1.6), and a geometry without positions is none. Rings keep their
  * start, and parts their order.
  */
-import { type GeometryColumn, Kind } from "../../model/geometry.js";
+import { type GeometryColumn, Kind } from "../model/geometry.js";
 
 export interface GeometryVisitor {
   /** @param count number of parts that follow, or of members of a collection */

@@ -1,4 +1,4 @@
-import type { FieldType } from "../../model/field.js";
+import type { FieldType } from "../model/field.js";
 
 /**
  * How the values of a field are compared: `own` by value and kind of value; `number` with booleans as 0 and 1; `text` as

@@ -1,7 +1,7 @@
 /** The canonical form of the rows of a batch, in bytes: equal for features that the rules treat as equal. */
-import type { Batch } from "../../model/batch.js";
-import type { Column } from "../../model/column.js";
-import type { GeometryColumn } from "../../model/geometry.js";
+import type { Batch } from "../model/batch.js";
+import type { Column } from "../model/column.js";
+import type { GeometryColumn } from "../model/geometry.js";
 import { ByteWriter } from "./byte-writer.js";
 import { writeValue } from "./canonical-value.js";
 import { type GeometryVisitor, visitGeometry } from "./normalize-geometry.js";

@@ -1,6 +1,5 @@
 /** Finds the features that both sides have, by their digests, in bounded memory and without a database. */
-import { digestBytes } from "../spool/comparison-format.js";
-import type { SpooledLayer } from "../spool/spooled-side.js";
+import { type DigestList, digestBytes } from "./digest-file.js";
 
 /** A set of rows, one bit each. */
 export class RowSet {
@@ -31,7 +30,7 @@ interface Part {
 }
 
 /** The rows whose digests belong to a part of all digests. */
-function loadPart(layer: SpooledLayer, part: number, parts: number): Part {
+function loadPart(layer: DigestList, part: number, parts: number): Part {
   let capacity = parts === 1 ? layer.rows : Math.ceil((layer.rows / parts) * 1.1) + 1024;
   let rows = new Uint32Array(capacity);
   let words = new Uint32Array(capacity * wordsPerDigest);
@@ -69,7 +68,7 @@ export interface Remainders {
   readonly equal: number;
 }
 
-export function cancelEqual(old: SpooledLayer, recent: SpooledLayer, partRows = defaultPartRows): Remainders {
+export function cancelEqual(old: DigestList, recent: DigestList, partRows = defaultPartRows): Remainders {
   const remainders = { old: new RowSet(old.rows), new: new RowSet(recent.rows) };
   const parts = Math.max(1, Math.ceil(Math.max(old.rows, recent.rows) / partRows));
   let equal = 0;
