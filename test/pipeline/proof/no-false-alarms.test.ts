@@ -131,6 +131,7 @@ const extensions = [
   "ods",
   "parquet",
   "fgb",
+  "topojson",
 ];
 
 /** The first inputs go into every format, the others into every third, so that all formats get each kind of input. */
