@@ -3,9 +3,10 @@
  * thread; the assembler passes the chunks to the caller. Not registered among the formats that users can name.
  */
 import { hash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
 import { createError } from "../../errors.js";
+import { readFully } from "../../io/whole-reads.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import type { Field } from "../../model/field.js";
 import { coordinateToleranceDegrees, type GeometryColumn, type GeometryType } from "../../model/geometry.js";
@@ -153,16 +154,6 @@ function openManifest(path: string): Dataset {
       for (const handle of handles.values()) closeSync(handle);
     },
   };
-}
-
-export function readFully(handle: number, start: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  for (let done = 0; done < length; ) {
-    const read = readSync(handle, bytes, done, length - done, start + done);
-    if (read === 0) throw createError("internal", { reason: `a temporary file ends before byte ${start + length}` });
-    done += read;
-  }
-  return bytes;
 }
 
 function toLayer(

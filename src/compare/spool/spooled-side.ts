@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spoolError } from "../../io/input/spool.js";
+import { readFully, writeFully } from "../../io/whole-reads.js";
 import type { Batch } from "../../model/batch.js";
 import { commonType, type Field, type FieldType } from "../../model/field.js";
 import { type GeometryType, geometryTypes } from "../../model/geometry.js";
@@ -10,7 +11,6 @@ import {
   comparisonFormatId,
   decodeBatch,
   digestBytes,
-  readFully,
   type SpoolManifest,
 } from "./comparison-format.js";
 
@@ -158,7 +158,3 @@ export function writeManifest(path: string, layers: readonly SpooledLayer[]): vo
 
 /** The name of manifests, by which the pipeline finds their reader. */
 export const manifestName = `layer.${comparisonFormatId}`;
-
-function writeFully(handle: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
-}

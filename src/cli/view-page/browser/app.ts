@@ -1,0 +1,429 @@
+/** The page: connects the list of layers, the map, the table and the panels. */
+import type {
+  ColorChoice,
+  FeatureDetail,
+  LayerFilter,
+  PickedFeatures,
+  ViewInfo,
+  ViewSource,
+} from "../../../view/protocol.js";
+import { toLatitude, toLongitude, worldSize } from "../../../view/world.js";
+import { Cursor } from "./cursor.js";
+import { announce, countOf, find, groupDigits, make, messageOf } from "./dom.js";
+import type { Point } from "./map/camera.js";
+import type { Land } from "./map/ground.js";
+import { MapView } from "./map/map-view.js";
+import { onSchemeChange } from "./palette.js";
+import { renderFeature } from "./panels/feature-panel.js";
+import { analysisOf, renderFields, renderSummary } from "./panels/field-panel.js";
+import { renderLayers } from "./panels/layer-list.js";
+import { countMessages, renderReport } from "./panels/report-panel.js";
+import { renderScale } from "./scale.js";
+import { colorsOf, type LayerState, newLayer, type PageState } from "./state.js";
+import { isNumeric } from "./table/cell-text.js";
+import { Grid } from "./table/grid.js";
+import { Tabs } from "./tabs.js";
+
+/** The greatest zoom for a layer or a feature without extent. */
+const pointZoom = 15;
+
+export class App {
+  private readonly state: PageState;
+  private readonly map: MapView;
+  private readonly grid: Grid;
+  private readonly cursor: Cursor;
+  private readonly tabs = new Tabs(() => this.renderTab());
+  private readonly panel = find("feature");
+  private picked: PickedFeatures = { features: [], count: 0 };
+  private selected: { readonly layer: LayerState; readonly row: number } | null = null;
+  /** Counts requests, so that a late answer does not replace a newer one. */
+  private turn = 0;
+  private pointer: Point | null = null;
+
+  constructor(
+    view: ViewInfo,
+    private readonly source: ViewSource,
+    land: Land,
+  ) {
+    const layers = view.layers.map(newLayer);
+    this.state = { view, layers, active: layers[0]!, analysis: null };
+    this.map = new MapView(find("map"), source, land, view.basemap, {
+      onPick: (point) => void this.pick(point),
+      onHover: (point) => {
+        this.pointer = point;
+        void this.cursor.show(point);
+      },
+      onFrame: (isComplete) => this.onFrame(isComplete),
+    });
+    this.cursor = new Cursor(find("cursor"), source, this.map.camera, () => this.state.active);
+    this.grid = new Grid(find("grid"), source, {
+      onSelect: (row) => void this.select(this.state.active, row, { fromTable: true }),
+      onOpen: (row) => void this.open(row),
+      onSort: (field) => void this.sort(field),
+      onError: (error) => this.showError(messageOf(error)),
+      summaryOf: (field) => this.summaryOf(field),
+    });
+    this.listen();
+  }
+
+  start(): void {
+    const first = this.state.layers.find(({ info }) => info.role === "data") ?? this.state.layers[0];
+    if (!first) {
+      find("workspace").hidden = true;
+      find("nothing").hidden = false;
+      renderReport(find("nothing-report"), this.state, () => {});
+      return;
+    }
+    this.applyOwnColors();
+    this.zoomToAll();
+    this.updateMap();
+    this.activate(first);
+    void this.source.analysis().then(
+      (analysis) => this.onAnalysis(analysis),
+      (error: unknown) => this.onAnalysis({ layers: [], problems: null, error: messageOf(error) }),
+    );
+  }
+
+  private listen(): void {
+    find("zoom-in").addEventListener("click", () => this.map.zoomBy(1));
+    find("zoom-out").addEventListener("click", () => this.map.zoomBy(-1));
+    find("zoom-all").addEventListener("click", () => this.zoomToAll());
+    find<HTMLFormElement>("filter-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.filter(find<HTMLInputElement>("filter").value);
+    });
+    find("filter-clear").addEventListener("click", () => {
+      find<HTMLInputElement>("filter").value = "";
+      void this.filter("");
+      find("filter").focus();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.panel.hidden) this.clearSelection();
+      else if (event.key === "/" && !(event.target instanceof HTMLInputElement)) {
+        event.preventDefault();
+        this.tabs.choose("table");
+        find("filter").focus();
+      }
+    });
+    onSchemeChange(() => {
+      this.updateMap();
+      this.renderList();
+    });
+  }
+
+  // ---- layers ----
+
+  private renderList(): void {
+    renderLayers(find("layers"), this.state, {
+      onActivate: (layer) => this.activate(layer),
+      onToggle: (layer) => {
+        layer.isVisible = !layer.isVisible;
+        this.updateMap();
+      },
+      onZoom: (layer) => layer.info.box && this.map.fit(layer.info.box, pointZoom),
+      onColor: (layer, choice) => void this.color(layer, choice),
+    });
+  }
+
+  private activate(layer: LayerState): void {
+    this.state.active = layer;
+    find<HTMLInputElement>("filter").value = layer.query.where ?? "";
+    this.showFilterError(null);
+    this.renderList();
+    this.showTable();
+    this.renderTab();
+    void this.cursor.show(this.pointer);
+  }
+
+  /** Layers whose features have colors are shown in them. */
+  private applyOwnColors(): void {
+    for (const layer of this.state.layers)
+      if (layer.info.ownColors !== null) void this.color(layer, { field: layer.info.ownColors, method: "own" });
+  }
+
+  private async color(layer: LayerState, choice: ColorChoice | null): Promise<void> {
+    layer.color = choice;
+    layer.legend = null;
+    if (choice) {
+      try {
+        const legend = await this.source.legend(layer.id, choice);
+        if (layer.color !== choice) return;
+        layer.legend = legend;
+      } catch (error) {
+        layer.color = null;
+        this.showError(messageOf(error));
+      }
+    }
+    this.renderList();
+    this.updateMap();
+  }
+
+  private colorBy(field: number): void {
+    const layer = this.state.active;
+    const method = isNumeric(layer.info.fields[field]!.type) ? "quantiles" : "values";
+    void this.color(layer, { field, method });
+    announce(`Colored by ${layer.info.fields[field]!.name}`);
+  }
+
+  private visibleLayers(): LayerState[] {
+    const shown = this.state.layers.filter(({ isVisible, info }) => isVisible && info.located > 0);
+    // Points over lines over areas, and problems over all.
+    const rank = ({ info }: LayerState) =>
+      info.role !== "data"
+        ? 0
+        : info.geometryTypes.some((type) => /Polygon/.test(type))
+          ? 3
+          : info.geometryTypes.some((type) => /Line/.test(type))
+            ? 2
+            : 1;
+    return shown.sort((a, b) => rank(a) - rank(b) || a.id - b.id);
+  }
+
+  private updateMap(): void {
+    this.map.setLayers(
+      this.visibleLayers().map((layer) => ({
+        layer: layer.id,
+        where: layer.query.where,
+        color: layer.legend ? layer.color : null,
+        colors: colorsOf(layer),
+        ring: MapView.ringColor,
+      })),
+    );
+  }
+
+  private zoomToAll(): void {
+    const boxes = this.visibleLayers().flatMap(({ info }) => (info.box ? [info.box] : []));
+    if (boxes.length === 0) return;
+    const merged = boxes.reduce((a, b) => [
+      Math.min(a[0], b[0]),
+      Math.min(a[1], b[1]),
+      Math.max(a[2], b[2]),
+      Math.max(a[3], b[3]),
+    ]);
+    this.map.fit(merged, pointZoom);
+  }
+
+  // ---- table ----
+
+  private showTable(): void {
+    const { info, query, counts, id } = this.state.active;
+    this.grid.show({
+      layer: id,
+      label: `Features of ${info.name}`,
+      fields: info.fields,
+      hasIds: true,
+      query,
+      rows: counts.rows,
+    });
+    const isSelectedHere = this.selected?.layer === this.state.active;
+    if (isSelectedHere) void this.revealInTable(this.selected!.row);
+    else this.grid.select(null, null);
+    this.describeTable();
+  }
+
+  private describeTable(): void {
+    const { counts, info, query } = this.state.active;
+    const fields = info.fields.length > 100 ? ` · the first 100 of ${groupDigits(info.fields.length)} fields` : "";
+    const of = query.where === null ? "" : ` of ${groupDigits(info.rows)}`;
+    find("table-status").textContent = `${countOf(counts.rows, "feature")}${of}${fields}`;
+    find("no-rows").hidden = counts.rows > 0;
+    find("no-rows").textContent =
+      query.where === null ? "This layer has no features." : "No feature meets the condition.";
+  }
+
+  private async filter(text: string): Promise<void> {
+    const layer = this.state.active;
+    const where = text.trim() === "" ? null : text.trim();
+    const turn = ++this.turn;
+    find("filter-form").setAttribute("aria-busy", "true");
+    try {
+      const counts = await this.source.count({ layer: layer.id, where });
+      if (turn !== this.turn) return;
+      layer.query = { ...layer.query, where };
+      layer.counts = counts;
+      this.showFilterError(null);
+      this.renderList();
+      this.showTable();
+      this.updateMap();
+      announce(`${countOf(counts.rows, "feature")} of ${groupDigits(layer.info.rows)} shown`);
+    } catch (error) {
+      if (turn === this.turn) this.showFilterError(messageOf(error));
+    } finally {
+      find("filter-form").removeAttribute("aria-busy");
+    }
+  }
+
+  private showFilterError(text: string | null): void {
+    find("filter-error").textContent = text ?? "";
+    find("filter-error").hidden = text === null;
+    if (text === null) find("filter").removeAttribute("aria-invalid");
+    else find("filter").setAttribute("aria-invalid", "true");
+  }
+
+  /** Ascending, descending, then in the order of the source. */
+  private async sort(field: number): Promise<void> {
+    const layer = this.state.active;
+    const { sort } = layer.query;
+    const next =
+      sort?.field !== field ? { field, descending: false } : sort.descending ? null : { field, descending: true };
+    layer.query = { ...layer.query, sort: next };
+    this.showTable();
+    const name = field < 0 ? "id" : layer.info.fields[field]!.name;
+    announce(
+      next ? `Sorted by ${name}, ${next.descending ? "descending" : "ascending"}` : "In the order of the source",
+    );
+  }
+
+  private summaryOf(field: number): HTMLElement | null {
+    const { active, analysis } = this.state;
+    const name = active.info.fields[field]!.name;
+    const statistics = analysisOf(analysis, active)?.fields.find((one) => one.name === name);
+    return statistics ? renderSummary(statistics) : null;
+  }
+
+  // ---- selection ----
+
+  private filters(): LayerFilter[] {
+    return this.visibleLayers().map(({ id, query }) => ({ layer: id, where: query.where }));
+  }
+
+  private async pick(point: Point): Promise<void> {
+    const { x, y } = this.map.camera.toWorld(point);
+    const turn = ++this.turn;
+    try {
+      const wrapped = (((x % 1) + 1) % 1) * worldSize;
+      const limited = Math.max(0, Math.min(1, y)) * worldSize;
+      const picked = await this.source.pick(this.filters(), wrapped, limited, Math.max(0, this.map.camera.zoom));
+      if (turn !== this.turn) return;
+      this.picked = picked;
+      const [first] = picked.features;
+      if (!first) this.clearSelection();
+      else await this.select(this.state.layers[first.layer]!, first.row, { fromTable: false });
+    } catch (error) {
+      this.showError(messageOf(error));
+    }
+  }
+
+  private async select(
+    layer: LayerState,
+    row: number,
+    { fromTable }: { readonly fromTable: boolean },
+  ): Promise<FeatureDetail | null> {
+    const turn = ++this.turn;
+    if (fromTable) this.picked = { features: [{ layer: layer.id, row }], count: 1 };
+    this.selected = { layer, row };
+    if (layer !== this.state.active) this.activate(layer);
+    else if (fromTable) this.grid.select(row, null);
+    else void this.revealInTable(row);
+    try {
+      const detail = await this.source.feature(layer.id, row, Math.max(0, Math.min(20, this.map.camera.zoom + 3)));
+      if (turn !== this.turn) return null;
+      this.map.select(detail);
+      if (fromTable && detail.center) this.map.reveal(detail.center);
+      this.renderPanel(layer, detail);
+      return detail;
+    } catch (error) {
+      this.showError(messageOf(error));
+      return null;
+    }
+  }
+
+  private async revealInTable(row: number): Promise<void> {
+    const { active } = this.state;
+    const position = await this.source.positionOf(active.id, active.query, row).catch(() => -1);
+    if (this.selected?.row === row && this.selected.layer === active) this.grid.select(row, position);
+  }
+
+  private renderPanel(layer: LayerState, detail: FeatureDetail): void {
+    const { features, count } = this.picked;
+    const at = features.findIndex((one) => one.layer === layer.id && one.row === detail.row);
+    renderFeature(this.panel, layer, detail, at < 0 ? null : { at, listed: features.length, count }, {
+      onClose: () => this.clearSelection(),
+      onZoom: (feature) => this.zoomToFeature(feature),
+      onStep: (change) => {
+        const next = features[(at + change + features.length) % features.length]!;
+        void this.select(this.state.layers[next.layer]!, next.row, { fromTable: false });
+      },
+    });
+    const several = count > 1 ? `, ${at + 1} of ${countOf(count, "feature")} at this place` : "";
+    announce(`Selected: ${find("feature-title").textContent}${several}`);
+  }
+
+  private async open(row: number): Promise<void> {
+    const detail = await this.select(this.state.active, row, { fromTable: true });
+    if (detail) this.zoomToFeature(detail);
+  }
+
+  private zoomToFeature({ center, rings }: FeatureDetail): void {
+    if (!center) return;
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const { xy } of rings) {
+      for (let k = 0; k < xy.length; k++) {
+        box[k % 2] = Math.min(box[k % 2]!, xy[k]!);
+        box[(k % 2) + 2] = Math.max(box[(k % 2) + 2]!, xy[k]!);
+      }
+    }
+    const [west, north, east, south] = box as [number, number, number, number];
+    this.map.fit([toLongitude(west), toLatitude(south), toLongitude(east), toLatitude(north)], pointZoom);
+  }
+
+  private clearSelection(): void {
+    const hadFocus = this.panel.contains(document.activeElement);
+    this.turn++;
+    this.selected = null;
+    this.panel.hidden = true;
+    this.panel.replaceChildren();
+    this.map.select(null);
+    this.grid.select(null, null);
+    if (hadFocus) this.map.focus();
+  }
+
+  // ---- statistics, reports, status ----
+
+  private onAnalysis(analysis: NonNullable<PageState["analysis"]>): void {
+    this.state.analysis = analysis;
+    if (analysis.problems) this.state.layers.push(newLayer(analysis.problems, this.state.layers.length));
+    document.body.dataset.analysis = "done";
+    this.renderList();
+    this.updateMap();
+    this.grid.renderHead();
+    this.renderTab();
+  }
+
+  private renderTab(): void {
+    const { state } = this;
+    const messages = countMessages(state);
+    find("report-count").textContent = messages > 0 ? groupDigits(messages) : "";
+    if (this.tabs.current === "fields")
+      renderFields(find("panel-fields"), state.active, state.analysis, (field) => this.colorBy(field));
+    if (this.tabs.current === "report")
+      renderReport(find("panel-report"), state, (layer) => {
+        this.activate(layer);
+        this.tabs.choose("table");
+      });
+  }
+
+  private onFrame(isComplete: boolean): void {
+    renderScale(find("scale"), this.map.camera.metresPerPixel);
+    document.body.dataset.map = isComplete ? "drawn" : "drawing";
+    find("loading").hidden = isComplete;
+    if (!isComplete) return;
+    const found = this.map.statisticsOf(this.state.active.id);
+    find("drawn").textContent = found ? drawnText(found) : "";
+    if (!this.pointer) void this.cursor.show(null);
+  }
+
+  private showError(text: string): void {
+    const box = make("p", { class: "problem", role: "alert" }, text);
+    find("errors").replaceChildren(box);
+    setTimeout(() => box.remove(), 12_000);
+  }
+}
+
+/** What the map shows of the active layer: dots that would lie on each other are drawn once. */
+function drawnText({ features, dots, omitted }: { features: number; dots: number; omitted: number }): string {
+  if (features === 0) return "";
+  const more = omitted > 0 ? `, without ${groupDigits(omitted)} small ones` : "";
+  const drawn = dots < features ? ` drawn as ${groupDigits(dots)}` : "";
+  return `${countOf(features, "feature")}${drawn}${more}`;
+}

@@ -1,0 +1,50 @@
+/** Coordinates of the pointer, in degrees and in the system of the active layer. */
+import type { ViewSource } from "../../../view/protocol.js";
+import type { Camera, Point } from "./map/camera.js";
+import { degreesText } from "./panels/feature-panel.js";
+import type { LayerState } from "./state.js";
+
+/** Milliseconds between two requests for coordinates. */
+const pause = 60;
+
+export class Cursor {
+  private point: Point | null = null;
+  private isAsking = false;
+
+  constructor(
+    private readonly element: HTMLElement,
+    private readonly source: ViewSource,
+    private readonly camera: Camera,
+    private readonly activeLayer: () => LayerState,
+  ) {}
+
+  /** @param point null: the middle of the map */
+  async show(point: Point | null): Promise<void> {
+    this.point = point;
+    const { camera } = this;
+    const { longitude, latitude } = camera.placeAt(point ?? { x: camera.width / 2, y: camera.height / 2 });
+    const decimals = Math.max(1, Math.min(7, Math.ceil(camera.zoom / 3.3 + 1)));
+    const degrees = degreesText(latitude, longitude, decimals);
+    const { info, id } = this.activeLayer();
+    const isPlain = info.crs === null || info.crs.id === "OGC:CRS84" || info.crs.id === "EPSG:4326";
+    if (isPlain) {
+      this.element.textContent = `${degrees}  WGS 84`;
+      return;
+    }
+    const rest = (this.element.textContent ?? "").split("  ").slice(1).join("  ");
+    this.element.textContent = `${degrees}  ${rest}`;
+    if (this.isAsking) return;
+    this.isAsking = true;
+    const found = await this.source.locate(id, longitude, latitude).catch(() => null);
+    const name = info.crs!.id ?? info.crs!.name;
+    this.element.textContent = `${degrees}  ${name} ${found ? found.map((value) => formatCoordinate(value)).join(", ") : "outside"}`;
+    setTimeout(() => {
+      this.isAsking = false;
+      // The pointer went on while the answer was on its way.
+      if (this.point !== point) void this.show(this.point);
+    }, pause);
+  }
+}
+
+const formatCoordinate = (value: number): string =>
+  value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: Math.abs(value) < 1000 ? 6 : 1 });

@@ -1,0 +1,157 @@
+/** Paints the content of a tile into a picture. */
+import { RingType } from "../../../../view/shape-record.js";
+import { type TileContent, tileExtent } from "../../../../view/tiles/tile-content.js";
+import { type Rgb, toRgb } from "../palette.js";
+
+export interface TileStyle {
+  /** By class: `#rrggbb`. */
+  readonly colors: readonly string[];
+  /** Of the ring around single dots. */
+  readonly ring: string;
+  /** Of dots in CSS pixels; see `dotStep`. */
+  readonly radius: number;
+}
+
+/** Radii of dots by step: many dots are small. */
+export const dotRadii = [3.5, 2.5, 1.75, 1.25] as const;
+
+/** The step of a number of dots in a tile. */
+export const dotStep = (dots: number): number => (dots < 500 ? 0 : dots < 4000 ? 1 : dots < 20_000 ? 2 : 3);
+
+const fillOpacity = "40";
+const lineWidth = 1.5;
+
+/** @param pixels side of the picture in device pixels @param ratio device pixels of a CSS pixel */
+export function paintTile(tile: TileContent, pixels: number, ratio: number, style: TileStyle): ImageBitmap | null {
+  if (tile.dots.xy.length === 0 && tile.shapes.ringCounts.length === 0) return null;
+  const canvas = new OffscreenCanvas(pixels, pixels);
+  // Dots are blended pixel by pixel, which is faster than a path for each.
+  const context = canvas.getContext("2d", { willReadFrequently: true })!;
+  const scale = pixels / tileExtent;
+  const points = paintShapes(context, tile.shapes, scale, ratio, style);
+  if (tile.dots.xy.length > 0 || points.length > 0) paintDots(context, tile, points, pixels, ratio, style);
+  return canvas.transferToImageBitmap();
+}
+
+/** A position of a feature with several points: x, y and class. */
+type LoosePoint = readonly [x: number, y: number, one: number];
+
+/** Paints areas and lines. @returns the points of features with several */
+function paintShapes(
+  context: OffscreenCanvasRenderingContext2D,
+  { classes, ringCounts, ringTypes, ringLengths, xy }: TileContent["shapes"],
+  scale: number,
+  ratio: number,
+  { colors }: TileStyle,
+): LoosePoint[] {
+  const points: LoosePoint[] = [];
+  context.lineWidth = lineWidth * ratio;
+  context.lineJoin = "round";
+  context.lineCap = "round";
+  let ring = 0;
+  let at = 0;
+  for (let feature = 0; feature < ringCounts.length; feature++) {
+    const one = classes[feature]!;
+    const areas = new Path2D();
+    const lines = new Path2D();
+    let isArea = false;
+    for (const last = ring + ringCounts[feature]!; ring < last; ring++) {
+      const type = ringTypes[ring]!;
+      const end = at + 2 * ringLengths[ring]!;
+      if (type === RingType.points) for (; at < end; at += 2) points.push([xy[at]! * scale, xy[at + 1]! * scale, one]);
+      else {
+        const path = type === RingType.line ? lines : areas;
+        isArea ||= type !== RingType.line;
+        path.moveTo(xy[at]! * scale, xy[at + 1]! * scale);
+        for (at += 2; at < end; at += 2) path.lineTo(xy[at]! * scale, xy[at + 1]! * scale);
+        if (type !== RingType.line) path.closePath();
+      }
+    }
+    context.strokeStyle = colors[one] ?? colors[0]!;
+    if (isArea) {
+      context.fillStyle = `${context.strokeStyle}${fillOpacity}`;
+      context.fill(areas, "evenodd");
+      context.stroke(areas);
+    }
+    context.stroke(lines);
+  }
+  return points;
+}
+
+/** How much a dot and its ring cover the pixels around its center. */
+interface DotMask {
+  readonly size: number;
+  readonly inner: Float32Array;
+  readonly outer: Float32Array;
+}
+
+function makeMask(radius: number, ring: number): DotMask {
+  const size = 2 * Math.ceil(radius + ring) + 1;
+  const center = (size - 1) / 2;
+  const inner = new Float32Array(size * size);
+  const outer = new Float32Array(size * size);
+  for (let y = 0; y < size; y++) {
+    for (let x = 0; x < size; x++) {
+      const distance = Math.hypot(x - center, y - center);
+      inner[y * size + x] = Math.max(0, Math.min(1, radius + 0.5 - distance));
+      outer[y * size + x] = ring === 0 ? 0 : Math.max(0, Math.min(1, radius + ring + 0.5 - distance));
+    }
+  }
+  return { size, inner, outer };
+}
+
+function paintDots(
+  context: OffscreenCanvasRenderingContext2D,
+  { dots }: TileContent,
+  points: readonly LoosePoint[],
+  pixels: number,
+  ratio: number,
+  { colors, ring, radius }: TileStyle,
+): void {
+  const image = context.getImageData(0, 0, pixels, pixels);
+  const isSingle = radius >= 2.5;
+  const mask = makeMask(radius * ratio, isSingle ? ratio : 0);
+  const inks = colors.map(toRgb);
+  const ringInk = toRgb(ring);
+  const scale = pixels / tileExtent;
+  const stamp = (x: number, y: number, one: number, opacity: number) => {
+    const [left, top] = [Math.round(x - mask.size / 2), Math.round(y - mask.size / 2)];
+    if (isSingle) blend(image, mask.size, mask.outer, left, top, ringInk, opacity);
+    blend(image, mask.size, mask.inner, left, top, inks[one] ?? inks[0]!, opacity);
+  };
+  const { xy, classes, weights } = dots;
+  for (let d = 0; d < classes.length; d++) {
+    // A dot that stands for many is more opaque than one for few.
+    const opacity = isSingle ? 1 : Math.min(1, 0.5 + weights[d]! / 256);
+    stamp(xy[2 * d]! * scale, xy[2 * d + 1]! * scale, classes[d]!, opacity);
+  }
+  for (const [x, y, one] of points) stamp(x, y, one, 1);
+  context.putImageData(image, 0, 0);
+}
+
+/** Source over destination, without premultiplied alpha (Porter and Duff 1984). */
+function blend(
+  { data, width, height }: ImageData,
+  size: number,
+  mask: Float32Array,
+  left: number,
+  top: number,
+  [red, green, blue]: Rgb,
+  opacity: number,
+): void {
+  const [fromX, toX] = [Math.max(0, -left), Math.min(size, width - left)];
+  const [fromY, toY] = [Math.max(0, -top), Math.min(size, height - top)];
+  for (let y = fromY; y < toY; y++) {
+    for (let x = fromX; x < toX; x++) {
+      const alpha = mask[y * size + x]! * opacity;
+      if (alpha === 0) continue;
+      const at = 4 * ((top + y) * width + left + x);
+      const below = (data[at + 3]! / 255) * (1 - alpha);
+      const total = alpha + below;
+      data[at] = (red * alpha + data[at]! * below) / total;
+      data[at + 1] = (green * alpha + data[at + 1]! * below) / total;
+      data[at + 2] = (blue * alpha + data[at + 2]! * below) / total;
+      data[at + 3] = 255 * total;
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/** Divides the features of a layer into classes by the values of a field, for colors. */
+import { type Column, Presence } from "../../model/column.js";
+import { forEachBatch, type LayerData } from "../layer-data.js";
+import { type Cell, readRows } from "../table/read-rows.js";
+
+/** `values`: a class for each of the most frequent values; `quantiles`: as many features in each class; `equal`: ranges of equal width; `own`: the colors that the features have. */
+export const colorMethods = ["values", "quantiles", "equal", "own"] as const;
+export type ColorMethod = (typeof colorMethods)[number];
+
+export interface ColorChoice {
+  /** Index of the field. */
+  readonly field: number;
+  readonly method: ColorMethod;
+}
+
+export interface ColorClass {
+  readonly label: string;
+  /** Number of features. */
+  readonly count: number;
+  /** For `own`: `#rrggbb`. */
+  readonly color?: string;
+}
+
+export interface Classes {
+  /** By the numbers of the classes. The last two are those of other values, and of features without a value. */
+  readonly legend: readonly ColorClass[];
+  /** The class of each feature. */
+  readonly of: Uint8Array;
+}
+
+/** Classes of values and of numbers; colors beyond these are hard to tell apart. */
+const maxValues = 9;
+const numberClasses = 5;
+/** Colors that features have themselves. */
+const maxOwnColors = 200;
+/** Values that are counted: with more, a field is not one of categories. */
+const maxCounted = 100_000;
+
+/** Classes that every legend ends with. */
+const otherLabel = "other values";
+const nullLabel = "no value";
+
+export async function classify(data: LayerData, choice: ColorChoice): Promise<Classes> {
+  return choice.method === "quantiles" || choice.method === "equal"
+    ? classifyNumbers(data, choice)
+    : classifyValues(data, choice);
+}
+
+function legendOf(classes: readonly Omit<ColorClass, "count">[], of: Uint8Array): Classes {
+  const counts = new Float64Array(256);
+  for (const one of of) counts[one]!++;
+  const all = [...classes, { label: otherLabel }, { label: nullLabel }];
+  return { legend: all.map((one, at) => ({ ...one, count: counts[at]! })), of };
+}
+
+async function classifyValues(data: LayerData, { field, method }: ColorChoice): Promise<Classes> {
+  const isOwn = method === "own";
+  const counts = new Map<Cell, number>();
+  const visitValues = (visit: (value: Cell, row: number) => void) =>
+    forEachBatch(data, (_, firstRow, rows) => {
+      for (const { row, cells } of readRows(data, range(firstRow, rows), [field])) visit(cells[0]!, row);
+    });
+  await visitValues((value) => {
+    if (value === null) return;
+    const known = counts.get(value);
+    if (known !== undefined || counts.size < maxCounted) counts.set(value, (known ?? 0) + 1);
+  });
+  const frequent = [...counts]
+    .filter(([value]) => !isOwn || colorOf(value) !== null)
+    .sort(([a, one], [b, other]) => other - one || compareCells(a, b))
+    .slice(0, isOwn ? maxOwnColors : maxValues)
+    .map(([value]) => value);
+  // Numbers and dates in their order; the most frequent categories first.
+  if (!isOwn && frequent.every((value) => typeof value === "number")) frequent.sort(compareCells);
+  const classOf = new Map(frequent.map((value, at) => [value, at]));
+  const of = new Uint8Array(data.rows);
+  await visitValues((value, row) => {
+    of[row] = value === null ? frequent.length + 1 : (classOf.get(value) ?? frequent.length);
+  });
+  return legendOf(
+    frequent.map((value) => ({ label: labelOf(value), ...(isOwn ? { color: colorOf(value)! } : {}) })),
+    of,
+  );
+}
+
+const range = (from: number, count: number): Uint32Array => Uint32Array.from({ length: count }, (_, at) => from + at);
+
+const compareCells = (a: Cell, b: Cell): number =>
+  typeof a === "number" && typeof b === "number" ? a - b : String(a) < String(b) ? -1 : 1;
+
+const labelOf = (value: Cell): string => (value === "" ? "empty text" : String(value));
+
+/** A color as styles have it: `#rgb` or `#rrggbb`. */
+export function colorOf(value: Cell): string | null {
+  const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(String(value).trim()) ?? [];
+  if (digits === undefined) return null;
+  return `#${digits.length === 3 ? digits.replace(/./g, "$&$&") : digits}`.toLowerCase();
+}
+
+/** The finite number in a row; NaN if there is none. */
+function numberAt(column: Column | null, row: number): number {
+  if (!column || column.presence[row] !== Presence.value || !("values" in column)) return Number.NaN;
+  const value = Number(column.values[row]);
+  return Number.isFinite(value) ? value : Number.NaN;
+}
+
+async function classifyNumbers(data: LayerData, { field, method }: ColorChoice): Promise<Classes> {
+  const numbers = new Float64Array(data.rows);
+  await forEachBatch(data, (batch, firstRow, rows) => {
+    const column = data.column(batch, field);
+    for (let row = 0; row < rows; row++) numbers[firstRow + row] = numberAt(column, row);
+  });
+  const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
+  const bounds = method === "equal" ? equalBounds(sorted) : quantileBounds(sorted);
+  const classes = Math.max(0, bounds.length - 1);
+  const of = new Uint8Array(data.rows);
+  for (let row = 0; row < data.rows; row++) {
+    const value = numbers[row]!;
+    if (Number.isNaN(value)) of[row] = classes + 1;
+    else {
+      let one = 0;
+      while (one < classes - 1 && value >= bounds[one + 1]!) one++;
+      of[row] = one;
+    }
+  }
+  return legendOf(labelRanges(bounds), of);
+}
+
+function equalBounds(sorted: Float64Array): number[] {
+  if (sorted.length === 0) return [];
+  const [least, greatest] = [sorted[0]!, sorted.at(-1)!];
+  if (least === greatest) return [least, greatest];
+  return Array.from({ length: numberClasses + 1 }, (_, at) => least + ((greatest - least) / numberClasses) * at);
+}
+
+/** Fewer classes if many numbers are equal. */
+function quantileBounds(sorted: Float64Array): number[] {
+  if (sorted.length === 0) return [];
+  const bounds = Array.from(
+    { length: numberClasses },
+    (_, at) => sorted[Math.floor((at * sorted.length) / numberClasses)]!,
+  );
+  const distinct = [...new Set(bounds)];
+  return [...distinct, sorted.at(-1)!];
+}
+
+/** A class has its lower bound, and all but the last one not its upper bound. */
+function labelRanges(bounds: readonly number[]): { label: string }[] {
+  const span = bounds.length === 0 ? 0 : bounds.at(-1)! - bounds[0]!;
+  const text = (value: number) => formatBound(value, span);
+  return bounds.slice(1).map((upper, at) => {
+    const [from, to] = [text(bounds[at]!), text(upper)];
+    return { label: from === to ? from : at === bounds.length - 2 ? `${from} to ${to}` : `${from} to below ${to}` };
+  });
+}
+
+/** As many decimals as tell the classes apart. */
+function formatBound(value: number, span: number): string {
+  const magnitude = Math.floor(Math.log10(span / numberClasses || 1));
+  const decimals = Number.isInteger(value) && magnitude >= 0 ? 0 : Math.max(0, Math.min(12, 2 - magnitude));
+  return value.toLocaleString("en", { maximumFractionDigits: decimals });
+}
