@@ -28,12 +28,14 @@ export interface LayerInfo {
   readonly fields: readonly Field[];
   readonly geometryTypes: readonly GeometryType[];
   readonly hasZ: boolean;
+  /** Whether features have ids beside their fields. */
+  readonly hasIds: boolean;
   /** Of the source; null if it declares none. */
   readonly crs: { readonly id: string | null; readonly name: string } | null;
   /** In degrees; east can be beyond 180. Null if nothing is on the map. */
   readonly box: Box | null;
-  /** Index of a field with the colors of the features themselves; null if there is none. */
-  readonly ownColors: number | null;
+  /** Whether features have colors themselves. */
+  readonly ownColors: boolean;
 }
 
 /** What a conversion of an input to WGS 84 reports. */

@@ -4,13 +4,12 @@ import { crsContext, findOperation } from "../crs/index.js";
 import { asGeoferryError, createError, GeoferryError } from "../errors.js";
 import { Spool } from "../io/input/spool.js";
 import { redact } from "../io/redact.js";
-import { valueAt } from "../model/column.js";
 import { FeatureExtent } from "../model/feature-extent.js";
 import type { Crs } from "../model/layer.js";
 import { parseCrsOption } from "../pipeline/plan/parse-crs-option.js";
 import { type ConvertReport, describeSkippedRange } from "../pipeline/report.js";
 import type { Host } from "../pipeline/request.js";
-import { colorOf } from "./colors/classify.js";
+import { hasOwnColors } from "./colors/classify.js";
 import type { Analysis, InputReport, LayerInfo, ViewInfo } from "./protocol.js";
 import { analyzeLayer, problemLayer } from "./spool/analyze.js";
 import { readInput, type ViewRequest } from "./spool/read-input.js";
@@ -114,9 +113,10 @@ export class View implements AsyncDisposable {
       fields: spooled.fields,
       geometryTypes: spooled.geometryTypes,
       hasZ: spooled.hasZ,
+      hasIds: spooled.hasIds,
       crs: crs && { id: crs.id, name: crs.name },
       box: boxOf(spooled, layer),
-      ownColors: findOwnColors(spooled),
+      ownColors: hasOwnColors(spooled),
     };
     const opened = { info, spooled, layer, crs, isOnMap };
     this.layers.push(opened);
@@ -232,25 +232,4 @@ function addToExtent(extent: FeatureExtent, spooled: SpooledLayer, row: number):
   const half = spooled.levels[row] === dotLevel ? 0 : maxSizeOf(spooled.levels[row]!) / 2;
   const [west, east] = [toLongitude(Math.max(0, x - half)), toLongitude(Math.min(worldSize, x + half))];
   extent.add([west, toLatitude(Math.min(worldSize, y + half)), east, toLatitude(Math.max(0, y - half))]);
-}
-
-/** Names that styles have in GeoJSON (simplestyle 1.1.0) and in what geoferry reads from KML. */
-const colorFields = ["marker-color", "stroke", "fill"];
-
-function findOwnColors(spooled: SpooledLayer): number | null {
-  for (const name of colorFields) {
-    const field = spooled.fields.findIndex((one) => one.name === name && one.type === "text");
-    if (field >= 0 && hasColors(spooled, field)) return field;
-  }
-  return null;
-}
-
-function hasColors(spooled: SpooledLayer, field: number): boolean {
-  const column = spooled.rows > 0 ? spooled.column(0, field) : null;
-  if (!column) return false;
-  for (let row = 0; row < column.presence.length; row++) {
-    const value = valueAt(column, row);
-    if (value !== null && colorOf(String(value)) !== null) return true;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
 /** Divides the features of a layer into classes by the values of a field, for colors. */
 import { type Column, Presence } from "../../model/column.js";
+import { Kind } from "../../model/geometry.js";
 import { forEachBatch, type LayerData } from "../layer-data.js";
 import { type Cell, readRows } from "../table/read-rows.js";
 
@@ -8,7 +9,7 @@ export const colorMethods = ["values", "quantiles", "equal", "own"] as const;
 export type ColorMethod = (typeof colorMethods)[number];
 
 export interface ColorChoice {
-  /** Index of the field. */
+  /** Index of the field; ignored by `own`. */
   readonly field: number;
   readonly method: ColorMethod;
 }
@@ -41,9 +42,8 @@ const otherLabel = "other values";
 const nullLabel = "no value";
 
 export async function classify(data: LayerData, choice: ColorChoice): Promise<Classes> {
-  return choice.method === "quantiles" || choice.method === "equal"
-    ? classifyNumbers(data, choice)
-    : classifyValues(data, choice);
+  if (choice.method === "own") return classifyColors(data);
+  return choice.method === "values" ? classifyValues(data, choice.field) : classifyNumbers(data, choice);
 }
 
 function legendOf(classes: readonly Omit<ColorClass, "count">[], of: Uint8Array): Classes {
@@ -53,32 +53,86 @@ function legendOf(classes: readonly Omit<ColorClass, "count">[], of: Uint8Array)
   return { legend: all.map((one, at) => ({ ...one, count: counts[at]! })), of };
 }
 
-async function classifyValues(data: LayerData, { field, method }: ColorChoice): Promise<Classes> {
-  const isOwn = method === "own";
-  const counts = new Map<Cell, number>();
-  const visitValues = (visit: (value: Cell, row: number) => void) =>
+/** The value of each feature, without a value null. */
+type VisitValues = (visit: (value: Cell, row: number) => void) => Promise<void>;
+
+function classifyValues(data: LayerData, field: number): Promise<Classes> {
+  const visitValues: VisitValues = (visit) =>
     forEachBatch(data, (_, firstRow, rows) => {
       for (const { row, cells } of readRows(data, range(firstRow, rows), [field])) visit(cells[0]!, row);
     });
+  return classifyFrequent(data, visitValues, maxValues);
+}
+
+/**
+ * Names that colors have in GeoJSON (simplestyle 1.1.0) and in what geoferry reads from KML: of points, and of lines and
+ * areas.
+ */
+const colorFields = { points: ["marker-color", "icon-color"], others: ["stroke", "fill"] } as const;
+
+/** Fields with colors by their names, those of points first. */
+function findColorFields({ fields }: LayerData): readonly [points: readonly number[], others: readonly number[]] {
+  const found = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const at = fields.findIndex((field) => field.name === name && field.type === "text");
+      return at < 0 ? [] : [at];
+    });
+  const [points, others] = [found(colorFields.points), found(colorFields.others)];
+  return [
+    [...points, ...others],
+    [...others, ...points],
+  ];
+}
+
+function classifyColors(data: LayerData): Promise<Classes> {
+  const [points, others] = findColorFields(data);
+  const visitValues: VisitValues = (visit) =>
+    forEachBatch(data, (_, firstRow, rows) => {
+      for (const [fields, arePoints] of [
+        [points, true],
+        [others, false],
+      ] as const) {
+        for (const { row, cells } of readRows(data, range(firstRow, rows), fields)) {
+          if (isPointKind(data.kinds[row]!) !== arePoints) continue;
+          visit(cells.map(colorOf).find((color) => color !== null) ?? null, row);
+        }
+      }
+    });
+  return classifyFrequent(data, visitValues, maxOwnColors);
+}
+
+const isPointKind = (kind: number): boolean => kind === Kind.Point || kind === Kind.MultiPoint;
+
+/** Whether the first features have colors themselves. */
+export function hasOwnColors(data: LayerData): boolean {
+  const [fields] = findColorFields(data);
+  if (fields.length === 0 || data.rows === 0) return false;
+  return readRows(data, range(0, Math.min(data.rows, 1000)), fields).some(({ cells }) =>
+    cells.some((cell) => colorOf(cell) !== null),
+  );
+}
+
+async function classifyFrequent(data: LayerData, visitValues: VisitValues, most: number): Promise<Classes> {
+  const counts = new Map<Cell, number>();
   await visitValues((value) => {
     if (value === null) return;
     const known = counts.get(value);
     if (known !== undefined || counts.size < maxCounted) counts.set(value, (known ?? 0) + 1);
   });
   const frequent = [...counts]
-    .filter(([value]) => !isOwn || colorOf(value) !== null)
     .sort(([a, one], [b, other]) => other - one || compareCells(a, b))
-    .slice(0, isOwn ? maxOwnColors : maxValues)
+    .slice(0, most)
     .map(([value]) => value);
-  // Numbers and dates in their order; the most frequent categories first.
-  if (!isOwn && frequent.every((value) => typeof value === "number")) frequent.sort(compareCells);
+  // Numbers in their order; the most frequent categories first.
+  if (frequent.every((value) => typeof value === "number")) frequent.sort(compareCells);
   const classOf = new Map(frequent.map((value, at) => [value, at]));
   const of = new Uint8Array(data.rows);
   await visitValues((value, row) => {
     of[row] = value === null ? frequent.length + 1 : (classOf.get(value) ?? frequent.length);
   });
+  const isOwn = most === maxOwnColors;
   return legendOf(
-    frequent.map((value) => ({ label: labelOf(value), ...(isOwn ? { color: colorOf(value)! } : {}) })),
+    frequent.map((value) => ({ label: labelOf(value), ...(isOwn ? { color: String(value) } : {}) })),
     of,
   );
 }
@@ -91,7 +145,7 @@ const compareCells = (a: Cell, b: Cell): number =>
 const labelOf = (value: Cell): string => (value === "" ? "empty text" : String(value));
 
 /** A color as styles have it: `#rgb` or `#rrggbb`. */
-export function colorOf(value: Cell): string | null {
+function colorOf(value: Cell): string | null {
   const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(String(value).trim()) ?? [];
   if (digits === undefined) return null;
   return `#${digits.length === 3 ? digits.replace(/./g, "$&$&") : digits}`.toLowerCase();

@@ -32,6 +32,7 @@ const cachedParts = 64;
 export class SpooledLayer implements LayerData, Disposable {
   rows = 0;
   hasZ = false;
+  hasIds = false;
   x = new Uint32Array(0);
   y = new Uint32Array(0);
   levels = new Uint8Array(0);
@@ -99,6 +100,7 @@ export class SpooledLayer implements LayerData, Disposable {
     this.rows += rows;
     this.firstRows.push(this.rows);
     this.hasZ ||= hasZ;
+    this.hasIds ||= ids !== null;
   }
 
   private write(bytes: Uint8Array): ByteRange {

@@ -4,10 +4,8 @@ import type { LayerData } from "../layer-data.js";
 import { forEachRing, RingType } from "../shape-record.js";
 import { maxSizeOf, worldBits, worldSize } from "../world.js";
 import { clipLine, clipRing, type Positions } from "./clip.js";
-import { type TileContent, tileExtent } from "./tile-content.js";
+import { cellBits, notInTile, type TileContent, tileExtent } from "./tile-content.js";
 
-/** Cells of a tile's side: one dot is drawn in each, so that a tile has at most 65,536 and those of its margin. */
-const cellBits = 8;
 const cells = 1 << cellBits;
 
 /** Cells beyond each side whose dots reach into the tile: 8 pixels. */
@@ -42,7 +40,7 @@ export function buildTile(
   }
   const drawn = dots.finish();
   return {
-    features: drawn.features + shapes.features,
+    dotted: drawn.dotted,
     omitted: shapes.omitted,
     dots: drawn.dots,
     shapes: shapes.finish(),
@@ -60,7 +58,7 @@ class DotCollector {
   private readonly counts: number[] = [];
   /** By cell, one more than the index of its dot. */
   private readonly dotOf = new Uint32Array((cells + 2 * marginCells) ** 2);
-  private features = 0;
+  private dotted = 0;
 
   constructor(
     private readonly square: Square,
@@ -81,7 +79,7 @@ class DotCollector {
     };
     visitSquares(index, group, rectangle, depth, (x, y, from, to) => {
       const [column, row] = [x - firstX, y - firstY];
-      if (column >= 0 && row >= 0 && column < cells && row < cells) this.features += to - from;
+      if (column >= 0 && row >= 0 && column < cells && row < cells) this.dotted += to - from;
       const at = (row + marginCells) * (cells + 2 * marginCells) + column + marginCells;
       const known = this.dotOf[at]!;
       if (known > 0) this.counts[known - 1]! += to - from;
@@ -92,8 +90,8 @@ class DotCollector {
     });
   }
 
-  finish(): Pick<TileContent, "dots" | "features"> {
-    const { rows, counts, data, classes, features } = this;
+  finish(): Pick<TileContent, "dots" | "dotted"> {
+    const { rows, counts, data, classes, dotted } = this;
     const { west, north, size } = this.square;
     const xy = new Int16Array(2 * rows.length);
     rows.forEach((row, d) => {
@@ -101,7 +99,7 @@ class DotCollector {
       xy[2 * d + 1] = Math.round(((data.y[row]! - north) / size) * tileExtent);
     });
     return {
-      features,
+      dotted,
       dots: {
         xy,
         classes: Uint8Array.from(rows, (row) => classes?.[row] ?? 0),
@@ -112,8 +110,8 @@ class DotCollector {
 }
 
 class ShapeCollector {
-  features = 0;
   omitted = 0;
+  private readonly rows: number[] = [];
   private readonly classOf: number[] = [];
   private readonly ringCounts: number[] = [];
   private readonly ringTypes: number[] = [];
@@ -178,7 +176,7 @@ class ShapeCollector {
     if (rings === 0) return;
     this.ringCounts.push(rings);
     this.classOf.push(this.classes?.[row] ?? 0);
-    if (isInTile) this.features++;
+    this.rows.push(isInTile ? row : notInTile);
   }
 
   private toTile(words: Int32Array, from: number, count: number, shift: number): Positions {
@@ -210,6 +208,7 @@ class ShapeCollector {
 
   finish(): TileContent["shapes"] {
     return {
+      rows: Uint32Array.from(this.rows),
       classes: Uint8Array.from(this.classOf),
       ringCounts: Uint32Array.from(this.ringCounts),
       ringTypes: Uint8Array.from(this.ringTypes),

@@ -13,6 +13,7 @@ import { announce, countOf, find, groupDigits, make, messageOf } from "./dom.js"
 import type { Point } from "./map/camera.js";
 import type { Land } from "./map/ground.js";
 import { MapView } from "./map/map-view.js";
+import type { TileStatistics } from "./map/tile-layer.js";
 import { onSchemeChange } from "./palette.js";
 import { renderFeature } from "./panels/feature-panel.js";
 import { analysisOf, renderFields, renderSummary } from "./panels/field-panel.js";
@@ -67,6 +68,7 @@ export class App {
   }
 
   start(): void {
+    if (this.state.view.basemap !== null) find("credit").textContent = new URL(this.state.view.basemap).host;
     const first = this.state.layers.find(({ info }) => info.role === "data") ?? this.state.layers[0];
     if (!first) {
       find("workspace").hidden = true;
@@ -74,6 +76,8 @@ export class App {
       renderReport(find("nothing-report"), this.state, () => {});
       return;
     }
+    // On a phone the list would leave no room for the map.
+    if (matchMedia("(max-width: 52rem)").matches) find<HTMLDetailsElement>("side").open = false;
     this.applyOwnColors();
     this.zoomToAll();
     this.updateMap();
@@ -138,7 +142,7 @@ export class App {
   /** Layers whose features have colors are shown in them. */
   private applyOwnColors(): void {
     for (const layer of this.state.layers)
-      if (layer.info.ownColors !== null) void this.color(layer, { field: layer.info.ownColors, method: "own" });
+      if (layer.info.ownColors) void this.color(layer, { field: 0, method: "own" });
   }
 
   private async color(layer: LayerState, choice: ColorChoice | null): Promise<void> {
@@ -211,7 +215,7 @@ export class App {
       layer: id,
       label: `Features of ${info.name}`,
       fields: info.fields,
-      hasIds: true,
+      hasIds: info.hasIds,
       query,
       rows: counts.rows,
     });
@@ -274,11 +278,11 @@ export class App {
     );
   }
 
-  private summaryOf(field: number): HTMLElement | null {
+  private summaryOf(field: number): readonly HTMLElement[] {
     const { active, analysis } = this.state;
-    const name = active.info.fields[field]!.name;
-    const statistics = analysisOf(analysis, active)?.fields.find((one) => one.name === name);
-    return statistics ? renderSummary(statistics) : null;
+    const { name, type } = active.info.fields[field]!;
+    const statistics = analysisOf(analysis, active)?.fields.find((one) => one.name === name) ?? null;
+    return renderSummary(type, statistics);
   }
 
   // ---- selection ----
@@ -420,10 +424,10 @@ export class App {
   }
 }
 
-/** What the map shows of the active layer: dots that would lie on each other are drawn once. */
-function drawnText({ features, dots, omitted }: { features: number; dots: number; omitted: number }): string {
+/** What the map shows of the active layer: features that would lie on each other are one dot. */
+function drawnText({ features, marks, omitted }: TileStatistics): string {
   if (features === 0) return "";
   const more = omitted > 0 ? `, without ${groupDigits(omitted)} small ones` : "";
-  const drawn = dots < features ? ` drawn as ${groupDigits(dots)}` : "";
+  const drawn = marks < features ? ` drawn as ${groupDigits(marks)}` : "";
   return `${countOf(features, "feature")}${drawn}${more}`;
 }

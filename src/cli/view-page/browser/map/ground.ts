@@ -14,6 +14,9 @@ const outlineZoom = 9;
 /** Degrees between lines of the grid, the widest first. */
 const gridSteps = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001];
 
+/** Pixels of the corner with the buttons of the map. */
+const [buttonsWidth, buttonsHeight] = [48, 130];
+
 /** Pixels between lines of the grid. */
 const minGridPixels = 110;
 
@@ -92,7 +95,8 @@ export function drawGrid(context: CanvasRenderingContext2D, camera: Camera): voi
   }
   context.stroke();
   context.globalAlpha = 0.9;
-  for (const [text, x, y] of labels) context.fillText(text, x, y);
+  // The buttons of the map are in this corner.
+  for (const [text, x, y] of labels) if (x > buttonsWidth || y > buttonsHeight) context.fillText(text, x, y);
   context.globalAlpha = 1;
 }
 

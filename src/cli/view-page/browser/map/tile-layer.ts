@@ -1,10 +1,10 @@
 /** The tiles of a layer on the map: asks for those in sight, paints them, and draws the pictures. */
 import type { ColorChoice, LayerFilter, ViewSource } from "../../../../view/protocol.js";
-import type { TileContent } from "../../../../view/tiles/tile-content.js";
+import { notInTile, type TileContent } from "../../../../view/tiles/tile-content.js";
 import { maxZoom, tilePixels } from "../../../../view/world.js";
 import { isAbort } from "../dom.js";
 import type { Camera } from "./camera.js";
-import { dotRadii, dotStep, paintTile, type TileStyle } from "./tile-painter.js";
+import { dotStep, paintTile } from "./tile-painter.js";
 
 /** Everything that changes the content of tiles, and their colors. */
 export interface LayerLook extends LayerFilter {
@@ -37,8 +37,8 @@ export class TileLayer {
   /** Tiles with another filter or other classes, until the new ones are there. */
   private outdated = new Map<string, Tile>();
   private look: LayerLook;
-  /** By zoom, the step of the most crowded tile: dots of a zoom have the same size. */
-  private readonly steps = new Map<number, number>();
+  /** By zoom, the step of the most crowded tile and the greatest weight: dots of a zoom look the same. */
+  private readonly steps = new Map<number, { readonly step: number; readonly maxWeight: number }>();
   private time = 0;
 
   constructor(
@@ -78,7 +78,7 @@ export class TileLayer {
     mayPaint: () => boolean,
   ): boolean {
     this.time++;
-    const z = Math.max(0, Math.min(maxZoom, Math.round(camera.zoom)));
+    const z = tileZoom(camera);
     const visible = visibleTiles(camera, z);
     let isComplete = true;
     for (const place of visible) {
@@ -117,8 +117,11 @@ export class TileLayer {
       .tile({ layer, where }, { z, x, y }, color, tile.aborter.signal)
       .then((content) => {
         tile.content = content;
-        const step = dotStep(content.dots.classes.length);
-        if (step > (this.steps.get(z) ?? 0)) this.steps.set(z, step);
+        const { step, maxWeight } = this.stepOf(z);
+        this.steps.set(z, {
+          step: Math.max(step, dotStep(content.dots.classes.length)),
+          maxWeight: content.dots.weights.reduce((most, weight) => Math.max(most, weight), maxWeight),
+        });
       })
       .catch((error: unknown) => {
         tile.failed = !isAbort(error);
@@ -130,7 +133,12 @@ export class TileLayer {
   }
 
   private keyOf(z: number, pixels: number, ratio: number): string {
-    return `${pixels} ${ratio} ${this.steps.get(z) ?? 0} ${this.look.colors.join()}`;
+    const { step, maxWeight } = this.stepOf(z);
+    return `${pixels} ${ratio} ${step} ${maxWeight} ${this.look.colors.join()}`;
+  }
+
+  private stepOf(z: number) {
+    return this.steps.get(z) ?? { step: 0, maxWeight: 0 };
   }
 
   private isOutdatedPicture(tile: Tile, pixels: number, ratio: number): boolean {
@@ -139,7 +147,7 @@ export class TileLayer {
 
   private paint(tile: Tile, pixels: number, ratio: number): void {
     const { colors, ring } = this.look;
-    const style: TileStyle = { colors, ring, radius: dotRadii[this.steps.get(tile.z) ?? 0]! };
+    const style = { colors, ring, ...this.stepOf(tile.z) };
     tile.picture?.close();
     tile.picture = paintTile(tile.content!, pixels, ratio, style);
     tile.paintedFor = this.keyOf(tile.z, pixels, ratio);
@@ -189,23 +197,37 @@ export class TileLayer {
     }
   }
 
-  /** Features and dots in the tiles in sight; null until all are there. */
-  statistics(camera: Camera): { readonly features: number; readonly dots: number; readonly omitted: number } | null {
-    const z = Math.max(0, Math.min(maxZoom, Math.round(camera.zoom)));
-    const sum = { features: 0, dots: 0, omitted: 0 };
+  /** Features in the tiles in sight, and the marks they are drawn as; null until all are there. */
+  statistics(camera: Camera): TileStatistics | null {
+    const z = tileZoom(camera);
+    const shapes = new Set<number>();
     const seen = new Set<Tile>();
+    const sum = { dotted: 0, dots: 0, omitted: 0 };
     for (const { x, y } of visibleTiles(camera, z)) {
       const tile = this.tiles.get(`${z}/${x}/${y}`);
       if (!tile?.content) return null;
       if (seen.has(tile)) continue;
       seen.add(tile);
-      sum.features += tile.content.features;
-      sum.dots += tile.content.dots.classes.length + tile.content.shapes.classes.length;
-      sum.omitted += tile.content.omitted;
+      const { dotted, omitted, dots } = tile.content;
+      sum.dotted += dotted;
+      sum.omitted += omitted;
+      // Dots of the margin are those of a neighbor, too.
+      sum.dots += Math.min(dotted, dots.classes.length);
+      for (const row of tile.content.shapes.rows) if (row !== notInTile) shapes.add(row);
     }
-    return sum;
+    return { features: sum.dotted + shapes.size, marks: sum.dots + shapes.size, omitted: sum.omitted };
   }
 }
+
+export interface TileStatistics {
+  readonly features: number;
+  readonly marks: number;
+  /** Left out, since a tile would have too many positions. */
+  readonly omitted: number;
+}
+
+/** The zoom of tiles: their cells are 1.2 to 2.4 pixels wide. */
+const tileZoom = ({ zoom }: Camera): number => Math.max(0, Math.min(maxZoom, Math.round(zoom + 0.25)));
 
 interface VisibleTile {
   readonly x: number;

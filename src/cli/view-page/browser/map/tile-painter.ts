@@ -1,6 +1,6 @@
 /** Paints the content of a tile into a picture. */
 import { RingType } from "../../../../view/shape-record.js";
-import { type TileContent, tileExtent } from "../../../../view/tiles/tile-content.js";
+import { cellExtent, type TileContent, tileExtent } from "../../../../view/tiles/tile-content.js";
 import { type Rgb, toRgb } from "../palette.js";
 
 export interface TileStyle {
@@ -8,15 +8,23 @@ export interface TileStyle {
   readonly colors: readonly string[];
   /** Of the ring around single dots. */
   readonly ring: string;
-  /** Of dots in CSS pixels; see `dotStep`. */
-  readonly radius: number;
+  /** Of dots; see `dotStep`. */
+  readonly step: number;
+  /** The greatest weight of a dot at this zoom. */
+  readonly maxWeight: number;
 }
 
-/** Radii of dots by step: many dots are small. */
-export const dotRadii = [3.5, 2.5, 1.75, 1.25] as const;
+/** Radii of dots by step, in CSS pixels: many dots are small. */
+const dotRadii = [4, 3, 2] as const;
+
+/** With so many dots a tile shows their density: each cell is a square. */
+const densityStep = dotRadii.length;
 
 /** The step of a number of dots in a tile. */
-export const dotStep = (dots: number): number => (dots < 500 ? 0 : dots < 4000 ? 1 : dots < 20_000 ? 2 : 3);
+export const dotStep = (dots: number): number => (dots < 300 ? 0 : dots < 2500 ? 1 : dots < 9000 ? 2 : densityStep);
+
+/** The opacity of a square for one feature. */
+const minOpacity = 0.32;
 
 const fillOpacity = "40";
 const lineWidth = 1.5;
@@ -106,52 +114,70 @@ function paintDots(
   points: readonly LoosePoint[],
   pixels: number,
   ratio: number,
-  { colors, ring, radius }: TileStyle,
+  { colors, ring, step, maxWeight }: TileStyle,
 ): void {
   const image = context.getImageData(0, 0, pixels, pixels);
-  const isSingle = radius >= 2.5;
-  const mask = makeMask(radius * ratio, isSingle ? ratio : 0);
+  const radius = dotRadii[Math.min(step, densityStep - 1)]!;
+  const ringWidth = radius > 2 ? ratio : 0.6 * ratio;
+  const mask = makeMask(radius * ratio, ringWidth);
   const inks = colors.map(toRgb);
   const ringInk = toRgb(ring);
   const scale = pixels / tileExtent;
-  const stamp = (x: number, y: number, one: number, opacity: number) => {
+  const stamp = (x: number, y: number, one: number) => {
     const [left, top] = [Math.round(x - mask.size / 2), Math.round(y - mask.size / 2)];
-    if (isSingle) blend(image, mask.size, mask.outer, left, top, ringInk, opacity);
-    blend(image, mask.size, mask.inner, left, top, inks[one] ?? inks[0]!, opacity);
+    blend(image, mask.size, mask.outer, left, top, ringInk, radius > 2 ? 1 : 0.6);
+    blend(image, mask.size, mask.inner, left, top, inks[one] ?? inks[0]!, 1);
   };
   const { xy, classes, weights } = dots;
   for (let d = 0; d < classes.length; d++) {
-    // A dot that stands for many is more opaque than one for few.
-    const opacity = isSingle ? 1 : Math.min(1, 0.5 + weights[d]! / 256);
-    stamp(xy[2 * d]! * scale, xy[2 * d + 1]! * scale, classes[d]!, opacity);
+    const [x, y, one] = [xy[2 * d]!, xy[2 * d + 1]!, classes[d]!];
+    if (step < densityStep) stamp(x * scale, y * scale, one);
+    else {
+      const opacity = minOpacity + (1 - minOpacity) * Math.min(1, weights[d]! / Math.max(1, maxWeight));
+      fillCell(image, x, y, scale, inks[one] ?? inks[0]!, opacity);
+    }
   }
-  for (const [x, y, one] of points) stamp(x, y, one, 1);
+  for (const [x, y, one] of points) stamp(x, y, one);
   context.putImageData(image, 0, 0);
 }
 
-/** Source over destination, without premultiplied alpha (Porter and Duff 1984). */
+/** Fills the cell of a dot, without a gap to its neighbors. */
+function fillCell(image: ImageData, x: number, y: number, scale: number, ink: Rgb, opacity: number): void {
+  const [column, row] = [Math.floor(x / cellExtent), Math.floor(y / cellExtent)];
+  const [left, right] = [column, column + 1].map((at) => Math.round(at * cellExtent * scale)) as [number, number];
+  const [top, bottom] = [row, row + 1].map((at) => Math.round(at * cellExtent * scale)) as [number, number];
+  const [width, height] = [Math.max(1, right - left), Math.max(1, bottom - top)];
+  for (let dy = 0; dy < height; dy++)
+    for (let dx = 0; dx < width; dx++) blendPixel(image, left + dx, top + dy, ink, opacity);
+}
+
 function blend(
-  { data, width, height }: ImageData,
+  image: ImageData,
   size: number,
   mask: Float32Array,
   left: number,
   top: number,
-  [red, green, blue]: Rgb,
+  ink: Rgb,
   opacity: number,
 ): void {
-  const [fromX, toX] = [Math.max(0, -left), Math.min(size, width - left)];
-  const [fromY, toY] = [Math.max(0, -top), Math.min(size, height - top)];
-  for (let y = fromY; y < toY; y++) {
-    for (let x = fromX; x < toX; x++) {
-      const alpha = mask[y * size + x]! * opacity;
-      if (alpha === 0) continue;
-      const at = 4 * ((top + y) * width + left + x);
-      const below = (data[at + 3]! / 255) * (1 - alpha);
-      const total = alpha + below;
-      data[at] = (red * alpha + data[at]! * below) / total;
-      data[at + 1] = (green * alpha + data[at + 1]! * below) / total;
-      data[at + 2] = (blue * alpha + data[at + 2]! * below) / total;
-      data[at + 3] = 255 * total;
-    }
-  }
+  for (let y = 0; y < size; y++)
+    for (let x = 0; x < size; x++) blendPixel(image, left + x, top + y, ink, mask[y * size + x]! * opacity);
+}
+
+/** Source over destination, without premultiplied alpha (Porter and Duff 1984). */
+function blendPixel(
+  { data, width, height }: ImageData,
+  x: number,
+  y: number,
+  [red, green, blue]: Rgb,
+  alpha: number,
+): void {
+  if (alpha === 0 || x < 0 || y < 0 || x >= width || y >= height) return;
+  const at = 4 * (y * width + x);
+  const below = (data[at + 3]! / 255) * (1 - alpha);
+  const total = alpha + below;
+  data[at] = (red * alpha + data[at]! * below) / total;
+  data[at + 1] = (green * alpha + data[at + 1]! * below) / total;
+  data[at + 2] = (blue * alpha + data[at + 2]! * below) / total;
+  data[at + 3] = 255 * total;
 }

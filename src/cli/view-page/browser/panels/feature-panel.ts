@@ -20,6 +20,9 @@ export interface PickPosition {
   readonly count: number;
 }
 
+/** Characters of a title. */
+const maxTitle = 120;
+
 /** Fields whose value is the title of a feature. */
 const titleNames = ["title", "name", "label", "reason"];
 
@@ -27,9 +30,11 @@ function titleOf({ cells, row }: FeatureDetail, fields: readonly Field[]): strin
   for (const wanted of titleNames) {
     const at = fields.findIndex(({ name }) => name.toLowerCase() === wanted);
     const text = at < 0 ? "" : cellText(cells[at] ?? null).trim();
-    if (text !== "") return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+    if (text !== "") return text.length > maxTitle ? `${text.slice(0, maxTitle - 1)}…` : text;
   }
-  return `Feature ${groupDigits(row + 1)}`;
+  const texts = fields.map(({ type }, at) => (type === "text" ? cellText(cells[at] ?? null).trim() : ""));
+  const first = texts.find((text) => text !== "" && text.length <= maxTitle);
+  return first ?? `Feature ${groupDigits(row + 1)}`;
 }
 
 export function renderFeature(
@@ -96,4 +101,4 @@ function renderPlace(feature: FeatureDetail, { onZoom }: FeaturePanelEvents): HT
 
 /** Rounded to 0.000001 degrees, 11 cm. */
 export const degreesText = (latitude: number, longitude: number, decimals = 6): string =>
-  `${Math.abs(latitude).toFixed(decimals)}° ${latitude < 0 ? "S" : "N"}, ${Math.abs(longitude).toFixed(decimals)}° ${longitude < 0 ? "W" : "E"}`;
+  `${Math.abs(latitude).toFixed(decimals)}°\u00a0${latitude < 0 ? "S" : "N"}, ${Math.abs(longitude).toFixed(decimals)}°\u00a0${longitude < 0 ? "W" : "E"}`;

@@ -32,7 +32,7 @@ function renderBars(counts: readonly number[], label: string): HTMLElement {
   return bars;
 }
 
-function share(part: number, whole: number): string {
+function shareText(part: number, whole: number): string {
   if (part === 0 || whole === 0) return "0 %";
   const percent = (100 * part) / whole;
   return percent < 1 ? "under 1 %" : percent > 99 && part < whole ? "over 99 %" : `${Math.round(percent)} %`;
@@ -40,19 +40,24 @@ function share(part: number, whole: number): string {
 
 const total = ({ values, nulls }: FieldStatisticsReport): number => values + nulls;
 
-/** What a column of the table has below its name: a little histogram, and the share of nulls. */
-export function renderSummary(field: FieldStatisticsReport): HTMLElement {
+/** What a column of the table has below its name: its type, the share of nulls, and a little histogram. */
+export function renderSummary(type: string, field: FieldStatisticsReport | null): readonly HTMLElement[] {
+  if (!field) return [make("span", { class: "field-type" }, type)];
   const { histogram, frequent, nulls, distinct, longest } = field;
+  const share = nulls === 0 ? "" : ` · ${shareText(nulls, total(field))} null`;
   const words = [
-    nulls === 0 ? "no nulls" : `${share(nulls, total(field))} null`,
+    `${groupDigits(nulls)} null`,
     `${distinct.exact ? "" : "≈ "}${groupDigits(distinct.count)} distinct`,
-    ...(longest ? [`up to ${groupDigits(longest.characters)} characters`] : []),
+    ...(longest ? [`at most ${groupDigits(longest.characters)} characters`] : []),
   ];
-  const counts = histogram ?? frequent.values.map(({ count }) => count);
-  const summary = make("span", { class: "field-summary", title: words.join(", ") });
-  if (counts.length > 1) summary.append(renderBars(counts, ""));
-  summary.append(make("span", {}, words[0]!));
-  return summary;
+  const counts =
+    histogram ?? (frequent.values.some(({ count }) => count > 1) ? frequent.values.map(({ count }) => count) : []);
+  const length = longest ? `≤ ${groupDigits(longest.characters)} chars` : "";
+  const chart = counts.length > 1 ? renderBars(counts, "") : make("span", { class: "field-type" }, length);
+  return [
+    make("span", { class: "field-type", title: words.join(", ") }, `${type}${share}`),
+    make("span", { class: "field-chart" }, chart),
+  ];
 }
 
 export function renderFields(
@@ -99,7 +104,7 @@ function renderStatistics(field: FieldStatisticsReport): HTMLElement[] {
   const facts: [string, string][] = [
     [
       "Values",
-      `${groupDigits(field.values)}${nulls > 0 ? `, ${groupDigits(nulls)} null (${share(nulls, total(field))})` : ", no nulls"}`,
+      `${groupDigits(field.values)}${nulls > 0 ? `, ${groupDigits(nulls)} null (${shareText(nulls, total(field))})` : ", no nulls"}`,
     ],
     [
       "Distinct",
@@ -142,7 +147,7 @@ function renderFrequent(values: FieldStatisticsReport["frequent"]["values"], row
         {},
         bar,
         make("span", { class: "frequent-value" }, dataText(text === "" ? "empty text" : text)),
-        make("span", { class: "count", title: share(count, rows) }, groupDigits(count)),
+        make("span", { class: "count", title: shareText(count, rows) }, groupDigits(count)),
       ),
     );
   }

@@ -65,19 +65,24 @@ function aboutText({ info }: LayerState): string {
   return parts.join(" · ");
 }
 
-function swatch(layer: LayerState): HTMLElement {
-  const colors = colorsOf(layer);
-  const shape = layer.info.geometryTypes.some((type) => /Polygon/.test(type))
+/** How features of the layer are drawn, as a class of the style sheet. */
+function shapeOf(layer: LayerState): string {
+  return layer.info.geometryTypes.some((type) => /Polygon/.test(type))
     ? "area"
     : layer.info.geometryTypes.some((type) => /Line/.test(type))
       ? "line"
       : layer.info.located > 0
         ? "dot"
         : "none";
-  const mark = make("span", { class: `swatch ${shape}`, "aria-hidden": "true" });
+}
+
+function swatch(layer: LayerState): HTMLElement {
+  const colors = colorsOf(layer);
+  const mark = make("span", { class: `swatch ${shapeOf(layer)}`, "aria-hidden": "true" });
   mark.style.setProperty("--swatch", layer.legend ? "transparent" : colors[0]!);
   if (layer.legend) {
-    const some = colors.slice(0, 4);
+    const used = layer.legend.flatMap(({ count }, at) => (count > 0 ? [colors[at]!] : []));
+    const some = used.slice(0, 4);
     const stops = some.map((color, at) => `${color} ${(100 * at) / some.length}% ${(100 * (at + 1)) / some.length}%`);
     mark.style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
   }
@@ -88,16 +93,11 @@ function renderOptions(layer: LayerState, events: LayerListEvents): HTMLElement[
   const { info, id } = layer;
   const field = make("select", { id: `color-${id}` });
   field.append(new Option("one color", ""));
-  if (info.ownColors !== null) field.append(new Option("the colors of the features", `own-${info.ownColors}`));
+  if (info.ownColors) field.append(new Option("own colors", "own-0"));
   const group = make("optgroup", { label: "by field" });
   group.append(...info.fields.map(({ name }, at) => new Option(name, `field-${at}`)));
   if (info.fields.length > 0) field.append(group);
-  field.value =
-    layer.color === null
-      ? ""
-      : layer.color.method === "own"
-        ? `own-${layer.color.field}`
-        : `field-${layer.color.field}`;
+  field.value = layer.color === null ? "" : layer.color.method === "own" ? "own-0" : `field-${layer.color.field}`;
   field.addEventListener("change", () => events.onColor(layer, choiceOf(layer, field.value)));
   const zoom = button("Zoom to layer", () => events.onZoom(layer), { class: "quiet-button", id: `zoom-${id}` });
   const options = make(
@@ -137,10 +137,13 @@ function methodChoice(layer: LayerState, events: LayerListEvents): HTMLElement[]
 function renderLegend(layer: LayerState, legend: readonly ColorClass[]): HTMLElement {
   const colors = colorsOf(layer);
   const { color, info } = layer;
-  const list = make("ul", { class: "legend", "aria-label": `Legend: ${info.fields[color!.field]!.name}` });
+  const list = make("ul", {
+    class: "legend",
+    "aria-label": color?.method === "own" ? "Legend" : `Legend: ${info.fields[color!.field]!.name}`,
+  });
   const used = legend.map((one, at) => ({ ...one, at })).filter(({ count }) => count > 0);
   for (const { label, count, at } of used.slice(0, maxLegend)) {
-    const mark = make("span", { class: "swatch area", "aria-hidden": "true" });
+    const mark = make("span", { class: `swatch ${shapeOf(layer)}`, "aria-hidden": "true" });
     mark.style.setProperty("--swatch", colors[at]!);
     list.append(
       make(

@@ -13,5 +13,5 @@ export function columnWidth({ name, type }: Field, samples: readonly string[]): 
   const usual: Readonly<Record<string, number>> = { boolean: 80, int32: 92, int64: 110, double: 120, date: 110 };
   const longest = samples.reduce((most, text) => Math.max(most, text.length), 0);
   const content = samples.length === 0 ? (usual[type] ?? 160) : 24 + 7.4 * longest;
-  return Math.round(Math.max(92, Math.min(340, Math.max(content, 46 + 7.8 * name.length))));
+  return Math.round(Math.max(96, Math.min(340, Math.max(content, 36 + 8.2 * name.length))));
 }

@@ -28,7 +28,7 @@ export interface GridEvents {
   onSort(field: number): void;
   onError(error: unknown): void;
   /** What a column head shows below the name. */
-  summaryOf(field: number): HTMLElement | null;
+  summaryOf(field: number): readonly HTMLElement[];
 }
 
 const rowHeight = 28;
@@ -121,7 +121,7 @@ export class Grid {
     const { sort } = content.query;
     const row = make("div", { role: "row", class: "grid-row", "aria-rowindex": "1" });
     row.append(make("div", { role: "columnheader", class: "cell number", "aria-colindex": "1", id: "cell-0-0" }, "#"));
-    columns.forEach(({ field, name, type, width }, c) => {
+    columns.forEach(({ field, name, width }, c) => {
       const isSorted = sort?.field === field;
       const cell = make(
         "div",
@@ -135,8 +135,7 @@ export class Grid {
           "data-field": field,
         },
         make("span", { class: "field-name" }, make("bdi", {}, name)),
-        make("span", { class: "field-type" }, type ?? "id"),
-        field < 0 ? null : this.events.summaryOf(field),
+        ...(field < 0 ? [make("span", { class: "field-type" }, "of the source")] : this.events.summaryOf(field)),
       );
       cell.style.width = `${width}px`;
       row.append(cell);
