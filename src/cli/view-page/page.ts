@@ -68,6 +68,7 @@ const renderBody = (title: string): Html => html`<body>
 <a class="skip" href="#grid">Skip to the table</a>
 <header class="banner"><h1><span class="brand">geoferry</span> <span class="title"><bdi>${title}</bdi></span></h1></header>
 <noscript><p class="problem">This page needs scripts, which are disabled in this browser.</p></noscript>
+<div id="note" class="note-bar" role="note" hidden></div>
 <div id="errors"></div>
 <div id="announcer" class="unseen" role="status" aria-live="polite"></div>
 <main id="nothing" hidden><div class="empty-state"><h2>Nothing to show</h2><p>No layer could be read.</p><div id="nothing-report"></div></div></main>

@@ -96,7 +96,7 @@ function describe(layers: readonly LayerData[], zoom: number, share: number): st
     const all = layers.reduce((sum, { rows }) => sum + rows, 0);
     const kept = layers.reduce((sum, { rows }) => sum + Math.floor(rows * share), 0);
     sentences.push(
-      `This page has ${groupDigits(kept)} of ${groupDigits(all)} features, evenly spread over each layer, so that it is not too large; --max-size allows more.`,
+      `This page has ${groupDigits(kept)} of ${groupDigits(all)} features, evenly spread over each layer, so that it is not too large; --max-size allows more. Its statistics are those of all features.`,
     );
   }
   const hasShapes = layers.some((layer) =>

@@ -56,7 +56,8 @@ export class App {
       },
       onFrame: (isComplete) => this.onFrame(isComplete),
     });
-    this.cursor = new Cursor(find("cursor"), source, this.map.camera, () => this.state.active);
+    const activeCrs = () => (view.isFile ? null : this.state.active);
+    this.cursor = new Cursor(find("cursor"), source, this.map.camera, activeCrs);
     this.grid = new Grid(find("grid"), source, {
       onSelect: (row) => void this.select(this.state.active, row, { fromTable: true }),
       onOpen: (row) => void this.open(row),
@@ -68,7 +69,10 @@ export class App {
   }
 
   start(): void {
-    if (this.state.view.basemap !== null) find("credit").textContent = new URL(this.state.view.basemap).host;
+    const { basemap, generalized } = this.state.view;
+    if (basemap !== null) find("credit").textContent = new URL(basemap).host;
+    find("note").hidden = generalized.length === 0;
+    find("note").textContent = generalized.join(" ");
     const first = this.state.layers.find(({ info }) => info.role === "data") ?? this.state.layers[0];
     if (!first) {
       find("workspace").hidden = true;

@@ -15,7 +15,8 @@ export class Cursor {
     private readonly element: HTMLElement,
     private readonly source: ViewSource,
     private readonly camera: Camera,
-    private readonly activeLayer: () => LayerState,
+    /** The layer whose system is shown; null: no other than degrees. */
+    private readonly activeLayer: () => LayerState | null,
   ) {}
 
   /** @param point null: the middle of the map */
@@ -25,9 +26,9 @@ export class Cursor {
     const { longitude, latitude } = camera.placeAt(point ?? { x: camera.width / 2, y: camera.height / 2 });
     const decimals = Math.max(1, Math.min(7, Math.ceil(camera.zoom / 3.3 + 1)));
     const degrees = degreesText(latitude, longitude, decimals);
-    const { info, id } = this.activeLayer();
-    const isPlain = info.crs === null || info.crs.id === "OGC:CRS84" || info.crs.id === "EPSG:4326";
-    if (isPlain) {
+    const layer = this.activeLayer();
+    const crs = layer?.info.crs ?? null;
+    if (layer === null || crs === null || crs.id === "OGC:CRS84" || crs.id === "EPSG:4326") {
       this.element.textContent = `${degrees}  WGS 84`;
       return;
     }
@@ -35,8 +36,8 @@ export class Cursor {
     this.element.textContent = `${degrees}  ${rest}`;
     if (this.isAsking) return;
     this.isAsking = true;
-    const found = await this.source.locate(id, longitude, latitude).catch(() => null);
-    const name = info.crs!.id ?? info.crs!.name;
+    const found = await this.source.locate(layer.id, longitude, latitude).catch(() => null);
+    const name = crs.id ?? crs.name;
     this.element.textContent = `${degrees}  ${name} ${found ? found.map((value) => formatCoordinate(value)).join(", ") : "outside"}`;
     setTimeout(() => {
       this.isAsking = false;
