@@ -44,8 +44,10 @@ function cellAt(column: Column, row: number, maxCharacters: number): Cell {
   if (column.presence[row] !== Presence.value) return null;
   if (!isBytesColumn(column)) {
     const value = valueAt(column, row) as number | bigint | boolean;
+    if (typeof value === "boolean") return value;
     // JSON has neither integers beyond 2^53 nor numbers that are not finite.
-    return typeof value === "boolean" || Number.isFinite(value) ? (value as number | boolean) : String(value);
+    const isExact = typeof value === "bigint" ? Number.isSafeInteger(Number(value)) : Number.isFinite(value);
+    return isExact ? Number(value) : String(value);
   }
   const [from, to] = [column.offsets[row]!, column.offsets[row + 1]!];
   if (column.type === "binary") return `${to - from} bytes`;
