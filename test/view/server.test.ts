@@ -174,8 +174,8 @@ describe("a running view", { timeout: 60_000 }, () => {
     const path = new URL(url).pathname;
     const tile = (await ask(url, `${path}layer/0/tile/0/0/0`)).body;
     const content = decodeTile(tile.buffer.slice(tile.byteOffset, tile.byteOffset + tile.length) as ArrayBuffer);
-    // cs2cs to EPSG:3857 gives 1491681.18, 6891041.72 for Berlin: shares of the world of 40,075,016.69 m, times 4096.
-    expect([content.dotted, [...content.dots.xy].sort((a, b) => a - b)]).toEqual([2, [1343, 1409, 2075, 2200]]);
+    // cs2cs to EPSG:3857, as shares of the world times 4096: Berlin 2200.46, 1343.68; Paris 2074.74, 1409.25.
+    expect([content.dotted, [...content.dots.xy].sort((a, b) => a - b)]).toEqual([2, [1344, 1409, 2075, 2200]]);
     const rows = await ask(url, `${path}layer/0/rows?from=0&count=9&sort=asc-1`);
     expect(JSON.parse(String(rows.body)).map(({ cells }: { cells: unknown[] }) => cells)).toEqual([
       ["Paris", 2_100_000],
