@@ -198,8 +198,8 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.keyboard.press("/");
     await page.keyboard.type("kind = 'park' and visitors >= 50");
     await page.keyboard.press("Enter");
-    // k = 2, 5, 8, … 89 have the kind; (37 k) mod 100 ≥ 50 holds for 15 of these 30, counted with awk.
-    await expect.poll(() => page.locator("#table-status").innerText()).toBe("15 features of 90");
+    // k = 2, 5, 8, … 89 have the kind; (37 k) mod 100 ≥ 50 holds for 17 of these 30, counted with awk.
+    await expect.poll(() => page.locator("#table-status").innerText()).toBe("17 features of 90");
     await drawn(page);
     expect(before.equals(await picture(page))).toBe(false);
     await page.getByRole("columnheader", { name: "visitors" }).click();
@@ -208,7 +208,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
       .poll(async () => (await cells(page, 5)).map(Number))
       .toEqual([...(await cells(page, 5)).map(Number)].sort((a, b) => a - b));
     await page.getByRole("columnheader", { name: "visitors" }).click();
-    await expect.poll(async () => Number((await cells(page, 5))[0])).toBe(98);
+    await expect.poll(async () => Number((await cells(page, 5))[0])).toBe(96);
     await page.locator("#filter").fill("visitrs > 3");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").filter({ hasText: 'did you mean "visitors"?' }).waitFor();
@@ -289,7 +289,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     const box = (await page.locator("#map").boundingBox())!;
     await page.mouse.move(box.x + 500, box.y + 200);
     await expect
-      .poll(() => page.locator("#cursor").innerText())
+      .poll(async () => (await page.locator("#cursor").innerText()).replaceAll("\u00a0", " "))
       .toMatch(/N, .* E\s+EPSG:25832 [\d,]+\.\d, 6,[\d,]+\.\d$/);
     const text = (await page.locator("#cursor").innerText()).replaceAll("\u00a0", " ");
     const [, latitude, longitude, x, y] = /([\d.]+)° N, ([\d.]+)° E\s+EPSG:25832 ([\d,.]+), ([\d,.]+)/.exec(text)!;
@@ -309,16 +309,17 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     const { page, complaints } = await open(["styles.kmz"]);
     const legend = page.getByRole("list", { name: "Legend" });
     expect((await legend.innerText()).split("\n").filter(Boolean)).toEqual(["#0000ff", "1", "#ff0000", "1"]);
-    const image = await page.evaluate(() => {
-      const canvas = document.querySelector<HTMLCanvasElement>("#map canvas")!;
-      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    // In the page, whose types the tests do not have.
+    const image = (await page.evaluate(`(() => {
+      const canvas = document.querySelector("#map canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       const counts = { red: 0, blue: 0 };
       for (let k = 0; k < data.length; k += 4) {
-        if (data[k]! > 240 && data[k + 1]! < 20 && data[k + 2]! < 20) counts.red++;
-        if (data[k]! < 20 && data[k + 1]! < 20 && data[k + 2]! > 240) counts.blue++;
+        if (data[k] > 240 && data[k + 1] < 20 && data[k + 2] < 20) counts.red++;
+        if (data[k] < 20 && data[k + 1] < 20 && data[k + 2] > 240) counts.blue++;
       }
       return counts;
-    });
+    })()`)) as { red: number; blue: number };
     expect([image.red > 10, image.blue > 100]).toEqual([true, true]);
     expect(complaints).toEqual([]);
   });
@@ -328,10 +329,10 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await shot(page, "bad-rows");
     expect(await layerNames(page)).toEqual(["bad", "Rejects"]);
     await page.getByRole("button", { name: "Rejects" }).click();
-    await expect.poll(() => cells(page, 2)).toEqual([expect.stringContaining("95"), expect.stringContaining("ten")]);
+    await expect.poll(() => cells(page, 2)).toEqual([expect.stringContaining("ten"), expect.stringContaining("95")]);
     expect(await cells(page, 3)).toEqual([
-      expect.stringMatching(/line 3|record 2/),
       expect.stringMatching(/line 4|record 3/),
+      expect.stringMatching(/line 3|record 2/),
     ]);
     expect(complaints).toEqual([]);
   });
@@ -351,10 +352,10 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   test("the page is dark, or narrow, if its reader wants it so", async () => {
     const { page, complaints } = await open(["five.gpkg"], { colorScheme: "dark" });
     await shot(page, "five-dark");
-    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(20, 24, 27)");
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(20, 24, 27)");
     const phone = await open(["five.gpkg"], { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     await shot(phone.page, "phone");
-    expect(await phone.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     await phone.page.getByText("Layers").tap();
     await phone.page.getByRole("button", { name: "districts" }).tap();
     await expect.poll(() => phone.page.locator("#table-status").innerText()).toBe("3 features");

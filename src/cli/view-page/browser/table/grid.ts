@@ -273,9 +273,14 @@ export class Grid {
   }
 
   private readonly onClick = (event: MouseEvent): void => {
-    const cell = (event.target as Element).closest<HTMLElement>(".cell");
-    if (!cell) return;
-    const [, position, column] = cell.id.split("-").map(Number) as [number, number, number];
+    const target = event.target as Element;
+    const cell = target.closest<HTMLElement>(".cell");
+    // Beside the last column, a click concerns the row.
+    const row = target.closest<HTMLElement>("[data-position]");
+    if (!cell && !row) return;
+    const [position, column] = cell
+      ? (cell.id.split("-").slice(1).map(Number) as [number, number])
+      : [Number(row!.dataset.position) + 1, this.active.column];
     if (position === 0) {
       this.active = { position, column };
       this.openActive();
@@ -283,8 +288,8 @@ export class Grid {
     }
     this.active = { position, column };
     this.markActive();
-    const row = this.cache?.rowAt(position - 1);
-    if (row && !getSelection()?.toString()) this.events.onSelect(row.row);
+    const found = this.cache?.rowAt(position - 1);
+    if (found && !getSelection()?.toString()) this.events.onSelect(found.row);
   };
 
   private readonly onWheel = (event: WheelEvent): void => {
