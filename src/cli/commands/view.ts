@@ -15,7 +15,7 @@ export interface ViewArguments extends SourceArguments, MapInputArguments {
   readonly maxSize?: string;
 }
 
-const { limit, select, where, bbox } = shapingOptions;
+const { limit, select, where } = shapingOptions;
 
 export const viewCommand: Command<ViewArguments> = {
   usage: "view <inputs..>",
@@ -46,9 +46,13 @@ export const viewCommand: Command<ViewArguments> = {
       },
     }),
     ...readingOptions,
+    accuracy: { ...readingOptions.accuracy, defaultDescription: "100" },
     where,
     select,
-    bbox,
+    bbox: {
+      ...shapingOptions.bbox,
+      describe: "Keep only features in the box of degrees: west,south,east,north; west > east spans the antimeridian",
+    },
     limit,
     "swap-xy": shapingOptions["swap-xy"],
     ...mapInputOptions,
