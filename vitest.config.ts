@@ -1,4 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Folders whose tests start other processes and take longest. */
+const slowFolders = ["e2e", "jobs", "sync", "service", "plugins/gdal", "plugins/ogc"].map((name) => `/test/${name}/`);
+
+/** Runs slow files first, so that at the end no worker waits for the other. */
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const found = slowFolders.findIndex((folder) => moduleId.includes(folder));
+      return found < 0 ? slowFolders.length : found;
+    };
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -9,5 +25,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    sequence: { sequencer: SlowFilesFirst },
   },
 });

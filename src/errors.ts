@@ -6,6 +6,7 @@
 import { bucketErrors } from "./errors/bucket-errors.js";
 import { databaseErrors } from "./errors/database-errors.js";
 import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/define-error.js";
+import { isDiskFull } from "./errors/disk-full.js";
 import { featureServiceErrors } from "./errors/feature-service-errors.js";
 import { jobErrors } from "./errors/job-errors.js";
 import { remoteErrors } from "./errors/remote-errors.js";
@@ -346,6 +347,11 @@ export const errorDefinitions = {
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
+  "working-disk-full": defineError<{ path: string | null }>(
+    "output",
+    (e) =>
+      `${e.path ?? "a file of this run"}: cannot be written, because its disk is full: temporary files go to the folder that TMPDIR names, those of a sync also to its state folder (--state); free disk space or choose other folders, then run the same command again`,
+  ),
   "stdout-failed": defineError<{ reason: string }>(
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
@@ -466,6 +472,8 @@ export function fromPlainError(plain: PlainError): Error {
 /** Converts a thrown value to an error of the registry; other values become `internal`. */
 export function asGeoferryError(error: unknown): GeoferryError {
   if (error instanceof GeoferryError) return error;
+  const { code, path = null }: { code?: unknown; path?: string | null } = Object(error);
+  if (isDiskFull(code)) return createError("working-disk-full", { path }, error);
   const reason = error instanceof Error ? error.message : String(error);
   return createError("internal", { reason }, error);
 }

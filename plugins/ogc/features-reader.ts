@@ -9,10 +9,8 @@ import { decodeItems } from "./features/item-batches.js";
 import { ItemPages } from "./features/item-pages.js";
 import { selectItems } from "./features/selection.js";
 import type { featuresOptions } from "./index.js";
-import { parseServiceUrl, redactAddress } from "./service/address.js";
 import { downloadCompletely, type Page, type PageStore } from "./service/complete-download.js";
-import { readCredentials, requireEncryption } from "./service/credentials.js";
-import { OgcClient } from "./service/service-client.js";
+import { createOgcClient, type OgcClient } from "./service/service-client.js";
 
 export type FeaturesOptions = OptionValues<typeof featuresOptions>;
 
@@ -23,12 +21,7 @@ interface SpoolSplit extends Split, FeatureRange {
 
 /** Opens an OGC API – Features, or a collection of one. @throws usage, feature-service-… and what the host's client throws */
 export async function open(source: Source, options: FeaturesOptions, context: ReadContext): Promise<Dataset> {
-  const base = parseServiceUrl(source.path, "oapif");
-  const name = redactAddress(source.name);
-  const credentials = readCredentials(process.env);
-  requireEncryption(name, base, credentials);
-  const httpClient = await context.createHttpClient({ source: name, rate: options.rate });
-  const client = new OgcClient(name, base, httpClient, credentials);
+  const client = await createOgcClient(source, "oapif", options.rate, context);
   const list = (context.scanResult as CollectionList | undefined) ?? (await readCollections(client, context));
   return {
     layers: list.collections.map((each) => new RemoteCollection(client, each, options, context).toLayer()),

@@ -7,10 +7,8 @@ import type { GmlLayerPlan } from "./gml/plan.js";
 import { crsKeyOf, noSystem, systemNameOf } from "./gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "./gml/srs-name.js";
 import type { wfsOptions } from "./index.js";
-import { parseServiceUrl, redactAddress } from "./service/address.js";
 import { downloadCompletely, type Page, type PageStore } from "./service/complete-download.js";
-import { readCredentials, requireEncryption } from "./service/credentials.js";
-import { OgcClient } from "./service/service-client.js";
+import { createOgcClient, type OgcClient } from "./service/service-client.js";
 import { WfsPages, type WfsQuery } from "./wfs/feature-pages.js";
 import { readLayerList, refuseOtherSystem, type WfsLayer, type WfsList } from "./wfs/layer-list.js";
 import { type GmlPage, parsePage } from "./wfs/page-parser.js";
@@ -32,16 +30,7 @@ interface PageSplit extends Split, DocumentRange {
 
 /** Opens a WFS 1.1.0 or 2.0.0. @throws usage, feature-service-… and what the host's client throws */
 export async function open(source: Source, options: WfsOptions, context: ReadContext): Promise<Dataset> {
-  const base = parseServiceUrl(source.path, "wfs");
-  const name = redactAddress(source.name);
-  const credentials = readCredentials(process.env);
-  requireEncryption(name, base, credentials);
-  const client = new OgcClient(
-    name,
-    base,
-    await context.createHttpClient({ source: name, rate: options.rate }),
-    credentials,
-  );
+  const client = await createOgcClient(source, "wfs", options.rate, context);
   const list = (context.scanResult as WfsList | undefined) ?? (await readLayerList(client, options, context));
   return {
     layers: list.layers.map((layer) => new RemoteLayer(client, list, layer, options, context).toLayer()),

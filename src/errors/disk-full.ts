@@ -1,2 +1,2 @@
-/** Whether an error code of the system means that the disk or the user's quota is full. */
-export const isDiskFull = (code: unknown): boolean => code === "ENOSPC" || code === "EDQUOT";
+/** Whether an error code of the system or of SQLite means that the disk or the user's quota is full. */
+export const isDiskFull = (code: unknown): boolean => code === "ENOSPC" || code === "EDQUOT" || code === "SQLITE_FULL";

@@ -159,7 +159,8 @@ export class ConversionRun {
     };
   }
 
-  async commit(report: ConvertReport): Promise<void> {
+  /** @param checkLast called when all is written, just before the first file gets its name */
+  async commit(report: ConvertReport, checkLast: () => Promise<void>): Promise<void> {
     this.conversion.host.signal.throwIfAborted();
     const inPlace = this.assemblers.filter(({ isInPlace }) => isInPlace);
     // Renames can be undone, the commit of a database cannot: databases are committed after all files are renamed.
@@ -168,9 +169,10 @@ export class ConversionRun {
       for (const { assembler } of inPlace) await assembler.commit?.();
       await host.onCommitted?.(report);
     };
-    await outputs.commit(inPlace.length > 0 || host.onCommitted ? commitDatabases : undefined, (files) =>
-      host.onCommit?.(request.output, files, report),
-    );
+    await outputs.commit(inPlace.length > 0 || host.onCommitted ? commitDatabases : undefined, async (files) => {
+      await checkLast();
+      await host.onCommit?.(request.output, files, report);
+    });
   }
 
   async abort(): Promise<void> {

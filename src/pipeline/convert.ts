@@ -1,6 +1,8 @@
 /** One conversion: choose the writer, check the request, open the inputs, plan, write, check the guards, commit. */
 import { createError } from "../errors.js";
 import { InputFileStates } from "../io/input/file-states.js";
+import { AppendLock, awaitAppends } from "../io/output/append-lock.js";
+import { recoverOutput } from "../io/output/recover-outputs.js";
 import { redact } from "../io/redact.js";
 import { isBucketAddress } from "../io/s3/bucket-address.js";
 import { withSpan } from "../tracing/span.js";
@@ -55,11 +57,15 @@ async function convertInSpan(
   const writer = chooseWriter(given, host);
   await checkRequest(given, host);
   const request = { ...given, output: outputName(given.output, writer.format) };
+  const isFile = writer.fileStem === null && request.output !== "-";
+  const isRewritten = isFile && request.append === true && !writer.capabilities.updatesInPlace;
+  using appendLock = isRewritten ? await AppendLock.acquire(request.output, host.signal) : null;
+  if (isFile) recoverOutput(request.output, request.append === true);
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
     return upToDateReport(request);
   const sources = new InputFileStates(
-    request.inputs,
+    isRewritten ? [...request.inputs, request.output] : request.inputs,
     (path) => host.registry.findSiblingExtensions(path),
     host.displayNames,
   );
@@ -67,11 +73,14 @@ async function convertInSpan(
     const run = new ConversionRun(conversion);
     try {
       for (const file of await run.plan(files)) await run.write(file);
-      sources.checkUnchanged();
       await checkGuards(conversion);
       run.removeStaleOutputs();
       const report = await run.createReport();
-      await run.commit(report);
+      await run.commit(report, async () => {
+        if (isFile && !isRewritten) for (const { path } of files) await awaitAppends(path, host.signal);
+        sources.checkUnchanged();
+        appendLock?.checkHeld();
+      });
       return report;
     } catch (error) {
       await run.abort();
@@ -79,7 +88,8 @@ async function convertInSpan(
       throw error;
     }
   });
-  return converted.catch((error: unknown) => {
+  // Awaited here, since `using` releases the lock when the function returns.
+  return await converted.catch((error: unknown) => {
     throw sources.explain(error);
   });
 }

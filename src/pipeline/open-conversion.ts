@@ -65,7 +65,7 @@ export async function withOpenConversion<T>(
 
   const available = sharedExecutor ?? earlyExecutor;
   await using ownExecutor = available ? null : await chooseExecutor(request, host, layers, writer);
-  const outputs = new OutputSet();
+  const outputs = new OutputSet(host.signal);
   const getAdvice = async () => unservedPositionAdvice(await reportBuilder.collectNotices());
   const maxRejects = parseThreshold("--max-rejects", request.maxRejects);
   const conversion: ConversionContext = {

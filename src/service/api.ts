@@ -21,6 +21,7 @@ import { problem } from "./http/problems.js";
 import { readJson } from "./http/request-body.js";
 import { validatorCompiler } from "./http/request-validation.js";
 import type { ByteBudget } from "./limits/byte-budget.js";
+import { RequestCounts } from "./limits/request-counts.js";
 import { registerMapRoutes } from "./maps/map-routes.js";
 import type { Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
@@ -67,7 +68,7 @@ export async function registerApi(scope: FastifyInstance, options: ApiOptions): 
     strictPreflight: false,
   });
   await compressResponses(scope, settings);
-  await scope.register(rateLimit, { global: false });
+  await scope.register(rateLimit, { global: false, store: RequestCounts });
   parseJsonBodies(scope, settings, memory);
   scope.setNotFoundHandler((request) => {
     throw notFound(request);

@@ -17,11 +17,11 @@ const folder = createScratchFolder();
 const store = ["--data", folder.data()];
 
 let url: string;
-let client: ReturnType<typeof createAccountWithMap>;
+let client: Awaited<ReturnType<typeof createAccountWithMap>>;
 let running: ServiceProcess;
 
 beforeAll(async () => {
-  client = createAccountWithMap(store);
+  client = await createAccountWithMap(store);
   running = await ServiceProcess.start(store);
   url = running.url;
 });

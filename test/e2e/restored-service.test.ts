@@ -78,7 +78,7 @@ describe.each(kinds)("%s", (_name, make) => {
     "a %s push after the restore ignores outdated state, and verify finds no difference",
     async (mode) => {
       const { store, backUp, putBack } = await make();
-      const ada = createAccountWithMap(store);
+      const ada = await createAccountWithMap(store);
       let service = await ServiceProcess.start([...store, "--log-level", "silent", "--quiet"]);
       const port = new URL(service.url).port;
       const clients = ["office", "laptop"].map((name) => mkdtempSync(join(folder, `${name}-`)));

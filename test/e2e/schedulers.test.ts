@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { samples } from "../support/command.js";
+import { hasProgram, samples } from "../support/command.js";
 import { JobFixture, pointsCsv } from "../support/jobs/job-fixture.js";
 
 const desk = new JobFixture();
@@ -62,16 +62,14 @@ describe("the examples for schedulers", () => {
     expect(text("geoferry-nightly.service")).toMatch(/\[Service\]\nType=oneshot/);
   });
 
-  const hasSystemd = spawnSync("systemd-analyze", ["--version"]).error === undefined;
-  test.runIf(hasSystemd)("the units are accepted by systemd-analyze", () => {
+  test.runIf(hasProgram("systemd-analyze"))("the units are accepted by systemd-analyze", () => {
     const units = ["geoferry-nightly.service", "geoferry-nightly.timer", "geoferry-worker.service"];
     for (const name of units) put(name, text(name));
     const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...units.map(at)], { encoding: "utf8" });
     expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
   });
 
-  const hasPython = spawnSync("python3", ["--version"]).error === undefined;
-  test.runIf(hasPython)("the DAG is valid Python", () => {
+  test.runIf(hasProgram("python3"))("the DAG is valid Python", () => {
     const check = "import ast, sys; ast.parse(open(sys.argv[1]).read())";
     const { stderr } = spawnSync("python3", ["-c", check, join(samples, "jobs/airflow_dag.py")], { encoding: "utf8" });
     expect(stderr).toBe("");

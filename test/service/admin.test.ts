@@ -6,9 +6,9 @@ import { describe, expect, test, vi } from "vitest";
 import { hasProgram, main } from "../support/command.js";
 import { testDatabase } from "../support/servers/postgres.js";
 import {
+  type AccountWithMap,
   admin,
   cleanEnvironment,
-  createAccountWithMap,
   createScratchFolder,
   password,
   postFeatures,
@@ -33,10 +33,18 @@ const records = (stdout: string) =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
+/** An account with a map and a credential. */
+function adminAccountWithMap(store: readonly string[]): AccountWithMap {
+  admin("user add ada@example.org", store, password);
+  const { id } = admin("map add Parks --owner ada@example.org", store);
+  const { client_id, client_secret } = admin("credential add --owner ada@example.org", store);
+  return { map: id!, clientId: client_id!, clientSecret: client_secret! };
+}
+
 describe.each(stores)("geoferry admin on %s", (_, newStore) => {
   test("creates an account, a map and a credential that the service accepts", async () => {
     const store = await newStore();
-    const made = createAccountWithMap(store);
+    const made = adminAccountWithMap(store);
     expect(made.map).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     const service = await ServiceProcess.start(store);
     // An account exists, so no setup link is printed.
@@ -51,7 +59,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     const store = await newStore();
     const service = await ServiceProcess.start(store);
     expect(service.record.setup).toMatch(/\/setup\?token=gfu_/);
-    const made = createAccountWithMap(store);
+    const made = adminAccountWithMap(store);
     const token = await requestToken(service.url, made);
     expect((await postFeatures(service.url, made.map, token, 1)).status).toBe(201);
 
@@ -64,7 +72,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
 
   test("lists users, maps and credentials", async () => {
     const store = await newStore();
-    const made = createAccountWithMap(store);
+    const made = adminAccountWithMap(store);
     admin("user add bob@example.org", store, password);
     admin("map add Huts --owner bob@example.org --public", store);
     admin("user set-name bob@example.org --name Bob", store);
@@ -91,7 +99,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
 
   test("deletes a map with features only with the flag that allows it", async () => {
     const store = await newStore();
-    const made = createAccountWithMap(store);
+    const made = adminAccountWithMap(store);
     const service = await ServiceProcess.start(store);
     await postFeatures(service.url, made.map, await requestToken(service.url, made), 3);
     const refused = runAdmin(["map", "remove", made.map, ...store]);
@@ -108,7 +116,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
 
   test("changes a password", async () => {
     const store = await newStore();
-    createAccountWithMap(store);
+    adminAccountWithMap(store);
     const service = await ServiceProcess.start(store);
     expect(await canSignIn(service.url, password)).toBe(true);
     admin("user set-password ada@example.org", store, "another one, and longer");

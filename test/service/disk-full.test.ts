@@ -29,7 +29,7 @@ describe("a full disk", () => {
     "a full disk of SQLite fails writes only, and push reports it at once",
     async () => {
       const store = ["--data", join(disk, "data")];
-      const client = createAccountWithMap(store);
+      const client = await createAccountWithMap(store);
       const filler = join(disk, "filler");
       writeFileSync(filler, Buffer.alloc(4 << 20));
       const service = await ServiceProcess.start(store);

@@ -5,6 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { createAccount } from "../../src/service/auth/accounts.js";
+import { createCredential } from "../../src/service/auth/credentials.js";
+import { createMap } from "../../src/service/maps/map-changes.js";
+import { openStore, type StoreLocation } from "../../src/service/store/open-store.js";
 import { geoferry, main, root } from "../support/command.js";
 
 export interface ScratchFolder {
@@ -114,16 +118,32 @@ const unsetSettings = (): NodeJS.ProcessEnv =>
 
 export const password = "three words and a 4";
 
-/** An account with a map and a credential, made without a browser. */
-export function createAccountWithMap(store: readonly string[]): {
-  map: string;
-  clientId: string;
-  clientSecret: string;
-} {
-  admin("user add ada@example.org", store, password);
-  const { id } = admin("map add Parks --owner ada@example.org", store);
-  const { client_id, client_secret } = admin("credential add --owner ada@example.org", store);
-  return { map: id!, clientId: client_id!, clientSecret: client_secret! };
+/** What `hashPassword` makes of `password`, which takes a quarter of a second. */
+const passwordHash =
+  "$argon2id$v=19$m=19456,t=2,p=1$AAjgQsVxlbsY0enCu5DuTQ$xVt8fHnwqoMWbEoC/NGa7ZmZc5EAEziNShnPcQsWOOM";
+
+/** The location of a store, as flags of `serve` and `admin` have it. */
+function locationOf([flag, value]: readonly string[]): StoreLocation {
+  return flag === "--database" ? { kind: "database", url: value! } : { kind: "folder", path: value! };
+}
+
+export interface AccountWithMap {
+  readonly map: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Creates an account with a map and a credential as `geoferry admin` does, without its three processes. */
+export async function createAccountWithMap(
+  flags: readonly string[],
+  email = "ada@example.org",
+): Promise<AccountWithMap> {
+  await using store = await openStore(locationOf(flags));
+  const now = Date.now();
+  const { id: account } = (await createAccount(store, { email, passwordHash, now, address: null }))!;
+  const map = (await createMap(store, { name: "Parks", private: true }, { account, now, address: null }))!;
+  const { credential, clientSecret } = await createCredential(store, { account, name: "test", now, address: null });
+  return { map, clientId: credential.clientId, clientSecret };
 }
 
 /** @returns an access token */

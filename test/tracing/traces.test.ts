@@ -32,7 +32,7 @@ const secret = "s3cr3t-of-the-collector";
 test("a job, its steps, conversions and requests, and the work of the service are one trace", async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secret}` };
   const store = ["--data", at("maps")];
-  const { map, clientId, clientSecret } = createAccountWithMap(store);
+  const { map, clientId, clientSecret } = await createAccountWithMap(store);
   const service = await ServiceProcess.start([...store, "--quiet", "--log-level", "silent"], {
     ...env,
     OTEL_SERVICE_NAME: "maps",

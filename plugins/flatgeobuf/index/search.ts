@@ -29,23 +29,27 @@ export async function* searchTree(file: SourceFile, index: IndexPlan, boxes: rea
     for await (const { view, from, to } of readNodes(file, index, n, nodes)) {
       for (let entry = from; entry < to; entry++) {
         const at = (entry - from) * entryBytes;
-        if (!meets(view, at, boxes)) continue;
         const child = Number(view.getBigUint64(at + entryOffsetAt, true));
-        // Each node has as many entries as fit, so that its place is known.
+        // Each node has as many entries as fit, so that its place is known. Checked whether the box is met or not: in an
+        // index of zeros, none is.
         if (child !== below.from + (entry - levels[n]!.from) * nodeSize)
           throw new FlatDamage("an entry of the index has another place than its number demands");
-        children.push(child);
+        if (meets(view, at, boxes)) children.push(child);
       }
     }
     nodes = children;
   }
   for await (const { view, from, to, more } of readNodes(file, index, 0, nodes)) {
+    let previous = from === leaves.from ? -1 : 0;
     for (let entry = from; entry < to; entry++) {
       const at = (entry - from) * entryBytes;
+      const offset = Number(view.getBigUint64(at + entryOffsetAt, true));
+      if (offset <= previous) throw new FlatDamage("the features in the index are not in the order of their places");
+      previous = offset;
       if (!meets(view, at, boxes)) continue;
       const hasNext = entry + 1 < to || more;
       const next = hasNext ? Number(view.getBigUint64(at + entryBytes + entryOffsetAt, true)) : null;
-      yield { feature: entry - leaves.from, from: Number(view.getBigUint64(at + entryOffsetAt, true)), to: next };
+      yield { feature: entry - leaves.from, from: offset, to: next };
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Summarizes features without making batches of them: from sizes of values, types of geometries and points. */
+/** Summarizes features from the sizes of their values, their types of geometries and points, without creating batches. */
 import {
   type Extent,
   emptyKindSummary,
@@ -29,12 +29,13 @@ const maxTextBytes: Partial<Readonly<Record<FieldType, number>>> = {
 };
 /** A date or time that is brought into the form of ISO 8601 has no more, unless it had more before. */
 const maxTemporalBytes = 35;
-/** A greater int64 may have as many characters as any: 20. */
+/** Below this, a double holds the value of an int64 exactly, so that its digits can be counted. */
 const maxExactInteger = 1e15;
+/** Length of the longest int64 as text: -9223372036854775808. */
 const maxInt64Bytes = 20;
 
-/** The digits of a whole number, at least. */
-function integerBytes(magnitude: number): number {
+/** An upper bound of the number of digits; exact below `maxExactInteger`. */
+function countDigits(magnitude: number): number {
   if (magnitude >= maxExactInteger) return maxInt64Bytes;
   let digits = 1;
   for (let limit = 10; limit <= magnitude; limit *= 10) digits++;
@@ -137,12 +138,12 @@ export class FeatureSummarizer {
     }
   }
 
-  /** At most so many characters as text, the sign included. @throws FlatDamage */
+  /** An upper bound of the length of a value as text, with its sign. @throws FlatDamage */
   private int64Bytes(view: DataView, at: number, end: number): number {
     if (at + 8 > end) throw new FlatDamage("properties end within a value");
     const high = view.getInt32(at + 4, true);
     const value = high * 4294967296 + view.getUint32(at, true);
-    return integerBytes(Math.abs(value)) + (value < 0 ? 1 : 0);
+    return countDigits(Math.abs(value)) + (value < 0 ? 1 : 0);
   }
 
   /** Counts and sizes are upper bounds. */

@@ -43,7 +43,7 @@ const numbersOf = (text: string): number[] => {
 
 function addPos(points: CurvePoints, element: GmlElement, { isNorthFirst }: CoordinateSettings): void {
   const numbers = numbersOf(element.text);
-  // `pos` has one position, whatever a declaration around it says.
+  // An element `pos` holds one position, so `srsDimension` of an element around it cannot change its length.
   if (numbers.length < 2 || numbers.length > 3) throw malformed(`a position (pos) has ${numbers.length} coordinates`);
   push(points, numbers[0]!, numbers[1]!, numbers[2] ?? Number.NaN, isNorthFirst);
 }

@@ -1,7 +1,15 @@
 /** Sends requests to one OGC service. */
 import { escapeControlCharacters } from "../../../src/escape-control-characters.js";
-import { createError, type GeoferryError, type HttpClient, type HttpResponse } from "../../../src/plugin/index.js";
-import { authorizationOf, type Credentials, secretsOf } from "./credentials.js";
+import {
+  createError,
+  type GeoferryError,
+  type HttpClient,
+  type HttpResponse,
+  type ReadContext,
+  type Source,
+} from "../../../src/plugin/index.js";
+import { parseServiceUrl, redactAddress } from "./address.js";
+import { authorizationOf, type Credentials, readCredentials, requireEncryption, secretsOf } from "./credentials.js";
 
 const maxMessage = 300;
 
@@ -25,8 +33,27 @@ export interface ResponseCheck {
 
 const isData: ResponseCheck = { error: null, isTransient: false };
 
-/** Parameters in addresses and messages that a service repeats. */
+/**
+ * The client of a source, with the credentials of the environment.
+ * @param scheme what may stand before the address, without the colon
+ * @param rate most requests per second
+ * @throws usage
+ */
+export async function createOgcClient(
+  source: Source,
+  scheme: "wfs" | "oapif",
+  rate: number | undefined,
+  context: ReadContext,
+): Promise<OgcClient> {
+  const base = parseServiceUrl(source.path, scheme);
+  const name = redactAddress(source.name);
+  const credentials = readCredentials(process.env);
+  requireEncryption(name, base, credentials);
+  return new OgcClient(name, base, await context.createHttpClient({ source: name, rate }), credentials);
+}
+
 export class OgcClient {
+  /** Texts that are removed from messages, since a service may repeat them. */
   private readonly secrets: readonly string[];
   private readonly authorization: string | null;
 

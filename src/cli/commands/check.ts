@@ -57,43 +57,16 @@ function describeProblems(layer: LayerReport): string {
 }
 
 function toRecords(layer: LayerReport): string {
-  const {
-    input,
-    layer: name,
-    crs,
-    reference,
-    featureCount,
-    warnings,
-    problems,
-    suspectedOrder,
-    error,
-    errorCode,
-  } = layer;
-  const all = [
-    ...(error === null ? [] : [{ type: "problem", input, layer: name, code: errorCode, reason: error }]),
-    ...(suspectedOrder === null
-      ? []
-      : [{ type: "problem", input, layer: name, code: "axis-order-suspected", reason: suspectedOrder }]),
-    ...sortProblems(layer).map(({ code, reason, place }) => ({
-      type: "problem",
-      input,
-      layer: name,
-      code,
-      reason,
-      ...place,
-    })),
-    {
-      type: "layer",
-      input,
-      layer: name,
-      crs,
-      reference,
-      featureCount,
-      warnings,
-      problems: problems.length + (error === null ? 0 : 1) + (suspectedOrder === null ? 0 : 1),
-    },
+  const { input, layer: name, crs, reference, featureCount, warnings, suspectedOrder, error, errorCode } = layer;
+  const all: { code: string | null; reason: string; place?: object }[] = [];
+  if (error !== null) all.push({ code: errorCode, reason: error });
+  if (suspectedOrder !== null) all.push({ code: "axis-order-suspected", reason: suspectedOrder });
+  all.push(...sortProblems(layer));
+  const records = [
+    ...all.map(({ code, reason, place }) => ({ type: "problem", input, layer: name, code, reason, ...place })),
+    { type: "layer", input, layer: name, crs, reference, featureCount, warnings, problems: all.length },
   ];
-  return all.map((record) => `${JSON.stringify(record)}\n`).join("");
+  return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
 /** The existing features of a map. */

@@ -21,7 +21,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   const plan = await openPlan(args.plan, spool);
   const { header, counts } = plan;
   const rejects = args.rejects ?? `${args.plan}.rejects.geojsonl`;
-  await checkRejectsPath(rejects);
+  checkRejectsPath(rejects);
   await using session = await openSession({ url: header.service, ...args }, { id: header.map });
   const { run, display } = session;
   const confirm = () => {

@@ -1,6 +1,7 @@
 /** `geoferry plan`, `geoferry verify`, and `--dry-run` of `push` and `delete`: compares both sides without writing. */
 import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
+import { refuseInputAsOutput } from "../../pipeline/plan/path-plan.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
 import { isEmptyPlan, type OpenPlan, type PlanCounts, type PlanMode } from "../../sync/plan/plan.js";
 import { planSync } from "../../sync/plan/plan-sync.js";
@@ -55,6 +56,8 @@ async function compareInSession(
   await using session = await openReadingSession(args, { given: given.map });
   const { run, display } = session;
   const request = { ...(await expandSource(given, run.context.host)), map: run.client.id };
+  for (const file of [path, args.html])
+    if (file !== undefined) refuseInputAsOutput(file, request.source.inputs, run.context.host.registry);
   const prepared = await planSync(request, mode, run, path === undefined ? undefined : { path, overwrite });
   display.clear();
   const { plan, source } = prepared;

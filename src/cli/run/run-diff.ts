@@ -7,6 +7,7 @@ import { createError } from "../../errors.js";
 import { Spool } from "../../io/input/spool.js";
 import type { Outcome } from "../../pipeline/convert-many.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
+import { refuseInputAsOutput } from "../../pipeline/plan/path-plan.js";
 import { type Host, omitUndefined } from "../../pipeline/request.js";
 import { exitStatus, worstStatus } from "../exit.js";
 import { openHost } from "../host.js";
@@ -98,6 +99,8 @@ export async function runDiff(given: CompareRequest, args: DiffArguments): Promi
     old: await findOnlyInput(given.old, given.from, host),
     new: await findOnlyInput(given.new, given.from, host),
   };
+  for (const path of [args.output, args.html])
+    if (path !== undefined) refuseInputAsOutput(path, [request.old, request.new], host.registry);
   await using spool = new Spool();
   using writer = args.output === undefined ? null : new ChangesWriter(outputRequestOf(args), host, spool);
   const page = args.html === undefined ? null : await openPage();

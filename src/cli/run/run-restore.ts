@@ -19,7 +19,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const settings = restorationSettingsOf(args);
   const backup = await openBackup(args.backupfile);
   const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
-  await checkRejectsPath(rejects);
+  checkRejectsPath(rejects);
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, url: args.url ?? backup.header.service };
   /** @throws guard-sync */

@@ -4,6 +4,8 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Archive } from "../../plugin/format.js";
+import { readNamedPipe } from "../named-pipe.js";
+import { awaitReplacedInput } from "../output/recover-outputs.js";
 import { redactUrl } from "../redact.js";
 import { describeSystemError, FileSource, type HostSource, isZip, readHead } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
@@ -76,6 +78,9 @@ function isPipe(path: string): boolean {
   return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isSocket());
 }
 
+const openStream = async (path: string): Promise<Readable> =>
+  statSync(path).isFIFO() ? await readNamedPipe(path) : createReadStream(path);
+
 async function resolveSource(address: string, options: InputOptions): Promise<FileSource> {
   if (address === "-") return spoolReadable(options.stdin ?? process.stdin, "stdin", "stdin", options);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(address)?.[1]?.toLowerCase();
@@ -105,7 +110,8 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
   } catch {
     // `FileSource.at` reports the error.
   }
-  if (pipe) return spoolReadable(createReadStream(address), address, "pipe", options);
+  if (pipe) return spoolReadable(await openStream(address), address, "pipe", options);
+  await awaitReplacedInput(address);
   return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 

@@ -1,10 +1,12 @@
 import { createWriteStream, statSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { createError } from "../../errors.js";
 import type { InPlaceTarget, Sink } from "../../plugin/format.js";
+import { writeNamedPipe } from "../named-pipe.js";
 import { FileSink } from "./file-sink.js";
 import type { FileSet } from "./publish-outputs.js";
 import { StreamSink } from "./stream-sink.js";
-import type { TemporaryNames } from "./temporary-names.js";
+import { outputError, type TemporaryNames } from "./temporary-names.js";
 
 /** The host's interface of a sink. Disposing of a sink that was not committed aborts it. */
 export interface HostSink extends Sink, AsyncDisposable {
@@ -46,6 +48,8 @@ export interface SinkOptions {
   readonly names?: (folder: string) => TemporaryNames;
   /** Name of the format, for messages. */
   readonly format?: string;
+  /** Ends the wait for a reader of a named pipe. */
+  readonly signal?: AbortSignal;
   /** Replaces `process.stdout`. */
   readonly stdout?: Writable;
 }
@@ -58,11 +62,20 @@ function isStream(path: string): boolean {
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
+async function openStream(path: string, { signal }: SinkOptions): Promise<Writable> {
+  if (!statSync(path).isFIFO()) return createWriteStream(path);
+  try {
+    return await writeNamedPipe(path, signal);
+  } catch (error) {
+    throw signal?.aborted ? createError("interrupted", {}, error) : outputError(path, error);
+  }
+}
+
 /**
  * Creates the sink of an output: a file with its companions, a zip of them, a folder, or `-` for stdout. Except for
  * streams, nothing appears under the final name before the commit. Missing parent folders are created, and removed again
  * if nothing is written.
- * @throws output-exists, output-failed
+ * @throws output-exists, output-failed, interrupted
  */
 export async function createSink(path: string, options: SinkOptions): Promise<HostSink> {
   if (options.update) {
@@ -81,7 +94,7 @@ export async function createSink(path: string, options: SinkOptions): Promise<Ho
   } catch {
     // `FileSink.at` reports the error.
   }
-  if (stream) return new StreamSink(path, createWriteStream(path), options);
+  if (stream) return new StreamSink(path, await openStream(path, options), options);
   if (!options.zip) return FileSink.at(path, options);
   const { ZipSink } = await import("./zip-sink.js");
   return ZipSink.at(path, options.zip.main, options);

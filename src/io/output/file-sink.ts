@@ -8,12 +8,12 @@ import type { HostSink, SinkOptions } from "./create-sink.js";
 import { createFolder } from "./created-folders.js";
 import { OutputPart } from "./output-part.js";
 import { commitAll, type FileSet } from "./publish-outputs.js";
+import { recoverAbandonedOutputs } from "./recover-outputs.js";
 import {
   findCompanions,
   lstatOrNull,
   outputError,
   outputStem,
-  recoverAbandonedOutputs,
   resolveSymlinks,
   TemporaryNames,
 } from "./temporary-names.js";

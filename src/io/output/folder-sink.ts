@@ -6,14 +6,9 @@ import { removeOnExit } from "./abandoned-files.js";
 import type { HostSink, SinkOptions } from "./create-sink.js";
 import { createFolder } from "./created-folders.js";
 import { commitAll, syncFolder } from "./publish-outputs.js";
+import { recoverAbandonedOutputs } from "./recover-outputs.js";
 import { rename } from "./rename.js";
-import {
-  lstatOrNull,
-  outputError,
-  recoverAbandonedOutputs,
-  resolveSymlinks,
-  TemporaryNames,
-} from "./temporary-names.js";
+import { lstatOrNull, outputError, resolveSymlinks, TemporaryNames } from "./temporary-names.js";
 
 /** A folder that is one dataset, written under a temporary name beside the final one and then renamed. */
 export class FolderSink implements HostSink {

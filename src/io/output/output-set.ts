@@ -17,9 +17,13 @@ export class OutputSet {
     return names;
   };
 
-  /** @throws output-exists, output-failed */
-  async create(path: string, options: Omit<SinkOptions, "names">): Promise<HostSink> {
-    const sink = await createSink(path, { ...options, names: this.temporaryNames });
+  /** @param signal ends the wait for readers of named pipes */
+  constructor(private readonly signal?: AbortSignal) {}
+
+  /** @throws output-exists, output-failed, interrupted */
+  async create(path: string, options: Omit<SinkOptions, "names" | "signal">): Promise<HostSink> {
+    const signal = this.signal && { signal: this.signal };
+    const sink = await createSink(path, { ...options, ...signal, names: this.temporaryNames });
     this.sinks.push(sink);
     return sink;
   }

@@ -4,9 +4,10 @@ import { basename, dirname } from "node:path";
 import { createError } from "../../errors.js";
 import type { HostSink } from "./create-sink.js";
 import type { OutputPart } from "./output-part.js";
+import { isBeingReplaced } from "./recover-outputs.js";
 import { rename } from "./rename.js";
 import type { StagedFile } from "./staged-file.js";
-import { isBeingReplaced, isSameFile, lstatOrNull, outputError, type TemporaryNames } from "./temporary-names.js";
+import { isSameFile, lstatOrNull, outputError, type TemporaryNames } from "./temporary-names.js";
 
 /** The prepared files of one output, and the files that they replace. */
 export interface FileSet {

@@ -1,20 +1,10 @@
-import {
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
 import { findEntriesIgnoringCase } from "../input/folder-listing.js";
 import { describeSystemError } from "../input/source.js";
 import { shortHash } from "../short-hash.js";
-import { isAbandoned, markPattern, newMark } from "./abandoned-files.js";
+import { markPattern, newMark } from "./abandoned-files.js";
 
 /**
  * The role of a temporary file beside an output: `tmp` is the new file, `old` the previous file that was moved aside, and
@@ -41,7 +31,7 @@ export function shortenName(name: string, maxBytes: number): string {
 /** Leaves room for a mark, a role and the suffix of a journal. */
 const maxStemBytes = 200;
 
-const temporaryBase = (name: string): string => shortenName(name, maxStemBytes);
+export const temporaryBase = (name: string): string => shortenName(name, maxStemBytes);
 
 /** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
 export function temporaryPath(final: string, mark: string, role: TemporaryRole): string {
@@ -95,12 +85,21 @@ export function outputError(output: string, error: unknown): GeoferryError {
 /** Suffixes of files that SQLite may leave beside a database. */
 export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
 
-const temporaryNamePattern = new RegExp(
+/** The parts of a temporary name. */
+export const temporaryNamePattern = new RegExp(
   `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${originalNameSuffix})?$`,
 );
 
+const appendLockPattern = /^\..+\.append-lock$/;
+
+/** The lock of runs that append to the file. */
+export const appendLockPath = (final: string): string =>
+  join(dirname(final), `.${temporaryBase(basename(final))}.append-lock`);
+
+export const isAppendLock = (name: string): boolean => appendLockPattern.test(name);
+
 /** Whether a file or folder has a temporary name of a run. */
-export const isTemporaryName = (name: string): boolean => temporaryNamePattern.test(name);
+export const isTemporaryName = (name: string): boolean => temporaryNamePattern.test(name) || isAppendLock(name);
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
@@ -136,120 +135,4 @@ export function findCompanions(path: string, extensions: readonly string[]): str
     .filter((entry) => entry.startsWith(start))
     .map((entry) => join(folder, entry))
     .filter((companion) => companion !== path && !statSync(companion, { throwIfNoEntry: false })?.isDirectory());
-}
-
-interface AbandonedFile {
-  readonly path: string;
-  readonly finalPath: string;
-  readonly role: TemporaryRole;
-}
-
-function restoreOriginal({ path, finalPath }: AbandonedFile): void {
-  renameSync(path, finalPath);
-  // If both names are links to one file, `rename` does nothing.
-  rmSync(path, { force: true });
-}
-
-/** Finishes or undoes the set of a killed run, so that either the new or the previous files are complete. */
-function recoverSet(files: readonly AbandonedFile[]): void {
-  const withRole = (role: TemporaryRole) => files.filter((file) => file.role === role);
-  const [main] = withRole("main.tmp");
-  const oldMain = withRole("main.old");
-  const published = main ? isSameFile(main.path, main.finalPath) : [...oldMain, ...withRole("main.none")].length > 0;
-  if (main && !published) {
-    for (const file of withRole("tmp")) if (isSameFile(file.path, file.finalPath)) rmSync(file.finalPath);
-    for (const file of withRole("none")) rmSync(file.finalPath, { force: true });
-  }
-  // A main file that exists although this run did not publish it was written by another process: it is kept.
-  const kept = (final: string) => oldMain.some((file) => isSameFile(file.path, final));
-  const restore = main !== undefined && !published && (!lstatOrNull(main.finalPath) || kept(main.finalPath));
-  for (const file of [...withRole("old"), ...oldMain]) {
-    if (restore) restoreOriginal(file);
-    // Without a temporary main file (a link may have put it elsewhere), the only copy of a file is kept.
-    else if (main || published || lstatOrNull(file.finalPath)) rmSync(file.path);
-  }
-  const spent: readonly TemporaryRole[] = ["tmp", "none", "main.none", "main.tmp"];
-  for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
-}
-
-/** Publishing a set takes less than this; files that were moved aside earlier belong to a killed run. */
-const publishTimeoutMs = 60_000;
-
-/** Whether another run has just moved the main file aside. */
-export function isBeingReplaced(main: string): boolean {
-  const name = temporaryBase(basename(main));
-  const start = `.${name}.`;
-  return readdirSync(dirname(main)).some((entry) => {
-    if (!entry.startsWith(start)) return false;
-    const { base, role, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
-    if (base !== name || note || (role !== "old" && role !== "main.old")) return false;
-    const aside = lstatOrNull(join(dirname(main), entry));
-    return aside !== null && Date.now() - aside.ctimeMs < publishTimeoutMs;
-  });
-}
-
-const sweptAt = new Map<string, number>();
-/** Minimum interval between recoveries of a folder, since many outputs may go into one. */
-const sweepIntervalMs = 60_000;
-
-/** Returns an empty text if another run has just removed the file. */
-function readTextIfExists(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
-}
-
-/** The original names of shortened ones, from existing files and from files that store them. */
-function originalNames(folder: string, entries: readonly string[]): Map<string, string> {
-  const names = new Map(entries.map((entry) => [temporaryBase(entry), entry] as const));
-  for (const entry of entries) {
-    const { base, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
-    if (base === undefined || !note) continue;
-    const name = readTextIfExists(join(folder, entry));
-    // Ignores a stored name that does not match the shortened one.
-    if (basename(name) === name && temporaryBase(name) === base) names.set(base, name);
-  }
-  return names;
-}
-
-/** Recovers the folder of a dataset that a killed run was writing or had moved aside. */
-function recoverDatasetFolder(path: string, final: string, role: TemporaryRole): void {
-  if (role === "main.old" && !lstatOrNull(final)) renameSync(path, final);
-  else if (role === "main.old" || role === "main.tmp") rmSync(path, { recursive: true, force: true });
-}
-
-/**
- * Finishes or undoes what killed runs left in the folder.
- * @param deadPrefix see `isAbandoned`; with it, the folder is checked even if that was done recently
- */
-export function recoverAbandonedOutputs(folder: string, deadPrefix?: string): void {
-  const key = resolve(folder);
-  if (deadPrefix === undefined && Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepIntervalMs) return;
-  sweptAt.set(key, Date.now());
-  const groups = new Map<string, AbandonedFile[]>();
-  const notes: string[] = [];
-  const entries = readdirSync(folder);
-  let names: Map<string, string> | undefined;
-  for (const entry of entries) {
-    const { base, mark, role, journal, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
-    if (base === undefined || mark === undefined) continue;
-    const path = join(folder, entry);
-    const stat = lstatOrNull(path);
-    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs, deadPrefix))
-      recoverDatasetFolder(path, join(folder, base), role as TemporaryRole);
-    if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
-    if (!isAbandoned(mark, stat.mtimeMs, deadPrefix)) continue;
-    if (journal) rmSync(path, { force: true });
-    else if (note) notes.push(path);
-    else {
-      names ??= originalNames(folder, entries);
-      const finalPath = join(folder, names.get(base) ?? base);
-      groups.set(mark, [...(groups.get(mark) ?? []), { path, finalPath, role: role as TemporaryRole }]);
-    }
-  }
-  for (const files of groups.values()) recoverSet(files);
-  for (const path of notes) rmSync(path, { force: true });
 }

@@ -1,8 +1,9 @@
 /** Expands the inputs of a request to files: folders and globs. */
-import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
-import { basename, join, relative, sep } from "node:path";
-import { createError, type GeoferryError } from "../../errors.js";
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { awaitReplacedInput, awaitReplacedInputs, wasMovedAside } from "../../io/output/recover-outputs.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import type { Loss } from "../../model/report.js";
 import type { Registry } from "../../plugin/registry.js";
@@ -68,12 +69,31 @@ const isLeftOut = (registry: Registry, name: string): boolean =>
   !registry.isCompanion(name) &&
   !/^(thumbs\.db|desktop\.ini)$|\.rejects\.geojsonl$/i.test(name);
 
-/** @param leftOut gets the files that no format has by name */
-function* walkFolder(folder: string, root: string, registry: Registry, leftOut: string[]): Generator<ExpandedInput> {
+/** Sorted by name, once no run is replacing an input. */
+async function listFolder(folder: string, registry: Registry): Promise<Dirent[]> {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  if (entries.some(({ name }) => wasMovedAside(name))) {
+    await awaitReplacedInputs(folder, (name) => registry.canBeInput(name));
+    entries.splice(0, entries.length, ...readdirSync(folder, { withFileTypes: true }));
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * @param leftOut gets the files that no format has by name
+ * @throws input-unreadable if another run is replacing a file
+ */
+async function* walkFolder(
+  folder: string,
+  root: string,
+  registry: Registry,
+  leftOut: string[],
+): AsyncGenerator<ExpandedInput> {
   let entries: Dirent[];
   try {
-    entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    entries = await listFolder(folder, registry);
   } catch (error) {
+    if (error instanceof GeoferryError) throw error;
     const refused = createError("input-unreadable", { source: folder, reason: describeSystemError(error) }, error);
     yield { address: folder, relativePath: relative(root, folder), error: refused };
     return;
@@ -100,12 +120,41 @@ export function globBase(pattern: string): string {
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
+/**
+ * Leaves out files that a pattern reaches again through a link to a folder, such as one to a folder above it. Links to
+ * files stay.
+ */
+function withoutRepetitions(paths: readonly string[]): string[] {
+  const realFolders = new Map<string, string>();
+  const realPath = (path: string): string => {
+    const folder = dirname(path);
+    const real = realFolders.get(folder) ?? realpathSync(folder);
+    realFolders.set(folder, real);
+    return join(real, basename(path));
+  };
+  const isDirect = (path: string): boolean => realPath(path) === resolve(path);
+  const direct = new Set(paths.filter(isDirect).map(realPath));
+  const seen = new Set<string>();
+  return paths.filter((path) => {
+    const real = realPath(path);
+    const isRepeated = seen.has(real) || (direct.has(real) && !isDirect(path));
+    if (!isRepeated) seen.add(real);
+    return !isRepeated;
+  });
+}
+
 /** @param leftOut gets the files that match and that no format has by name */
 async function expandGlob(pattern: string, registry: Registry, leftOut: string[]): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
   const base = globBase(normal);
   const { glob } = await import("tinyglobby");
-  const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
+  // Hidden files in the folders of the pattern: what other runs have moved aside there.
+  const hidden = normal.replace(/[^/]*$/, (last) => (last === "**" ? "**/.*.old" : ".*.old"));
+  const moved = await glob(hidden, { dot: true, onlyFiles: true, expandDirectories: false });
+  for (const folder of new Set(moved.map((path) => dirname(path))))
+    await awaitReplacedInputs(folder, (name) => registry.canBeInput(name));
+  const matched = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
+  const found = withoutRepetitions(matched);
   const all = found.map((path) => basename(path));
   const named = found.filter((path) => isSeparateInput(registry, path, all));
   // A glob that matches only unknown extensions means those files.
@@ -128,7 +177,8 @@ export function leftOutNotice(paths: readonly string[]): Loss {
  * Expands the arguments to inputs, in their order.
  * @param from the requested format; if it reads folders, a folder is one input
  * @param onLeftOut called with the files of folders and patterns that no format has by name
- * @throws input-missing if an argument matches nothing, usage if it is empty, and errors of listing a bucket
+ * @throws input-missing if an argument matches nothing, usage if it is empty, input-unreadable if another run is replacing
+ *   a file, and errors of listing a bucket
  */
 export async function expandInputs(
   given: readonly string[],
@@ -151,12 +201,15 @@ export async function expandInputs(
       if (found.length === 0) throw createError("input-missing", { source: text });
       inputs.push(...found);
     } else if (existsSync(text) && statSync(text).isDirectory() && !isDataset(text)) {
-      for (const input of walkFolder(text, text, registry, leftOut)) inputs.push(input);
+      for await (const input of walkFolder(text, text, registry, leftOut)) inputs.push(input);
     } else if (!existsSync(text) && isGlob(text)) {
       const found = await expandGlob(text, registry, leftOut);
       if (found.length === 0) throw createError("input-missing", { source: text });
       inputs.push(...found);
-    } else inputs.push({ address: text, relativePath: basename(text) });
+    } else {
+      await awaitReplacedInput(text);
+      inputs.push({ address: text, relativePath: basename(text) });
+    }
   }
   if (inputs.length === 0) {
     const known = [...new Set(registry.all().flatMap(({ reader, extensions }) => (reader ? extensions : [])))];

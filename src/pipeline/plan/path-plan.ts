@@ -20,6 +20,7 @@ import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { ConvertRequest, Host } from "../request.js";
+import { canWriteRejects } from "../write/earlier-rejects.js";
 import { filesBeside, refuseForeignCompanion, refuseForeignPrj } from "./companion-owners.js";
 import { isUpdatedInPlace } from "./in-place-update.js";
 import { type ChosenWriter, splitExtension, zipOptions } from "./plan-outputs.js";
@@ -79,6 +80,12 @@ const refuseCircularLink: PathRule = ({ path, resolvedPath }) =>
 const refuseExisting: PathRule = ({ path, resolvedPath, purpose, mayReplace }) =>
   !mayReplace && pathExists(resolvedPath) ? createError("output-exists", { output: path, use: purpose }) : null;
 
+/** Only the rejects of an earlier run are replaced or removed without being named. */
+const refuseForeignRejects: PathRule = ({ path, resolvedPath, purpose }) =>
+  purpose === "rejects" && !canWriteRejects(resolvedPath)
+    ? createError("output-exists", { output: path, use: "rejects" })
+    : null;
+
 const refuseInput: PathRule = ({ path, resolvedPath, purpose }, { inputFiles }) => {
   if (!inputFiles.some((read) => isSameFile(read, resolvedPath))) return null;
   if (purpose === "output") return createError("output-is-input", { output: path });
@@ -118,6 +125,7 @@ const pathRules: readonly PathRule[] = [
   refuseDuplicate,
   refuseInput,
   refuseExisting,
+  refuseForeignRejects,
   refuseInputCompanion,
   refuseForeign,
 ];
@@ -158,6 +166,12 @@ function inputFiles(inputs: readonly string[], registry: Registry): string[] {
     const companions = registry.findByExtension(file).flatMap((format) => format.companionExtensions ?? []);
     return [file, ...filesBeside(file, companions)];
   });
+}
+
+/** Refuses an output that would replace an input or a companion of one. @throws output-is-input */
+export function refuseInputAsOutput(output: string, inputs: readonly string[], registry: Registry): void {
+  if (inputFiles(inputs, registry).some((read) => isSameFile(read, output)))
+    throw createError("output-is-input", { output });
 }
 
 export class PathPlan {
@@ -205,7 +219,7 @@ export class PathPlan {
       throw createError("usage", {
         reason: `${request.rejects}: --rejects names the output itself; name another file`,
       });
-    // The default rejects file of an earlier run may be replaced like the output that it belongs to.
+    // The default rejects file of an earlier run is replaced like the output that it belongs to.
     if (this.rejectsPath !== null) this.add(this.rejectsPath, "rejects", request.rejects === undefined || overwrite);
   }
 

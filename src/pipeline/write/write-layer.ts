@@ -11,14 +11,14 @@ import type { PlannedLayer } from "../plan/plan-layer.js";
 import { checkSeenFields } from "../plan/plan-stages.js";
 import { countDropped } from "./rejects-file.js";
 
-/** Appends an encoded chunk to its part; called in order. */
-export type AppendChunk = (chunk: EncodedChunk) => Promise<void>;
+/** Receives the encoded chunks, in order. */
+export type OnChunk = (chunk: EncodedChunk) => Promise<void>;
 
 /** Writes the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
 export async function writeLayer(
   conversion: ConversionContext,
   planned: PlannedLayer,
-  append: AppendChunk,
+  onChunk: OnChunk,
 ): Promise<void> {
   const { request, reportBuilder, rejectsFile } = conversion;
   const seen = new Set<string>();
@@ -42,7 +42,7 @@ export async function writeLayer(
       await rejectsFile.add(openLayer.source.name, openLayer.layer.name, result.rejects, record, line);
       count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
       for (const chunk of result.chunks) {
-        await append(chunk);
+        await onChunk(chunk);
         written += chunk.features;
         count.features += chunk.features;
         if (openLayer.isExisting) continue;

@@ -10,6 +10,7 @@ import { Compile } from "typebox/compile";
 import { tokenLifetimeSeconds, type WireToken } from "../../remote/wire.js";
 import { requestPath } from "../http/error-handler.js";
 import { basePath, baseUrl } from "../http/public-url.js";
+import { RequestCounts } from "../limits/request-counts.js";
 import type { Settings } from "../settings.js";
 import type { AccountStore } from "../store/contract.js";
 import { AttemptLimiter } from "./attempt-limiter.js";
@@ -69,7 +70,7 @@ export async function registerTokenEndpoint(scope: FastifyInstance, options: Tok
   scope.setValidatorCompiler(({ schema }) => createFormValidator(schema as TSchema));
   scope.setSerializerCompiler(() => JSON.stringify);
   await scope.register(formbody, { bodyLimit: maxFormBytes });
-  await scope.register(rateLimit, { global: false });
+  await scope.register(rateLimit, { global: false, store: RequestCounts });
   const check = scope.createRateLimit({ max: settings.tokensPerMinute, timeWindow: 60_000 });
 
   scope.addHook("onRequest", async (request, reply) => {

@@ -53,6 +53,8 @@ interface RunningBuild extends KeyIndexProgress {
 export class KeyIndexBuilder {
   private readonly running = new Map<string, RunningBuild>();
   private closing = false;
+  /** The last batch that waits for its turn: writes never wait for more than one batch, even if many indexes are built. */
+  private lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly reading: Pick<KeyIndexSettings, "maxWaitMs" | "isExclusive">,
@@ -115,7 +117,7 @@ export class KeyIndexBuilder {
     /** Returns whether the build completed. */
     const buildAll = async (): Promise<boolean> => {
       while (!this.closing) {
-        const progress = await this.indexNextBatch(map, field);
+        const progress = await this.inTurn(() => this.indexNextBatch(map, field));
         if (!progress) return true;
         report(progress);
       }
@@ -130,6 +132,12 @@ export class KeyIndexBuilder {
         this.onEvent({ map, read, total: last.total, features: read - last.read, isFinished: true });
       });
     report(first);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.lastTurn.then(work);
+    this.lastTurn = result.catch(() => {});
+    return result;
   }
 
   /** Stops after the current batch; the keys read so far are kept. */

@@ -7,9 +7,9 @@ import type { Geometry } from "../../model/geometry.js";
 import { PathPlan } from "../../pipeline/plan/path-plan.js";
 import { parseThreshold, type Threshold } from "../../pipeline/plan/thresholds.js";
 import type { Host } from "../../pipeline/request.js";
+import { canWriteRejects } from "../../pipeline/write/earlier-rejects.js";
 import type { Properties } from "../../remote/wire.js";
 import type { SourceRequest } from "../request.js";
-import { canWriteRejects } from "./rejects-path.js";
 import { readSpooledLines } from "./spooled-lines.js";
 
 /** A line of a rejects file: the feature as far as it is readable, the reason and its location. */
@@ -63,7 +63,7 @@ export class SourceRejects {
   static async create(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
     const { inputs, rejects, maxRejects } = request;
     const path = rejects ?? defaultRejectsPath(inputs);
-    const overwrite = rejects === undefined || (await canWriteRejects(path));
+    const overwrite = rejects === undefined || canWriteRejects(path);
     new PathPlan(
       { inputs, output: "-", rejects: path, overwrite },
       {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { convertMany, type Outcome } from "../../../src/pipeline/convert-many.js";
+import { expandInputs } from "../../../src/pipeline/input/expand-inputs.js";
 import type { ConvertRequest } from "../../../src/pipeline/request.js";
 import { createTestHost } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
@@ -88,4 +89,14 @@ test("files of a folder that no format has by name are reported once, unlike com
     ["README", "b.txt", "sub/c.unknown"],
     ["README", "b.txt"],
   ]);
+});
+
+test("a pattern finds each file once, also through a link to a folder above it", async () => {
+  put("in/a.csv");
+  put("in/sub/b.csv");
+  symlinkSync("..", scratch.path("in/sub/up"));
+  symlinkSync("../a.csv", scratch.path("in/sub/link.csv"));
+  const { registry, signal } = createTestHost();
+  const found = await expandInputs([scratch.path("in/**/*.csv")], registry, signal);
+  expect(found.map(({ relativePath }) => relativePath)).toEqual(["a.csv", "sub/b.csv", "sub/link.csv"]);
 });

@@ -105,6 +105,22 @@ describe("an output is refused and nothing changes", () => {
     expect(existsSync(rejects)).toBe(true);
   });
 
+  test("only rejects of an earlier run are replaced or removed, also with --overwrite", async () => {
+    const mine = `${JSON.stringify({ type: "Feature", geometry: null, properties: { mine: 1 } })}\n`;
+    const byDefault = "out.csv.rejects.geojsonl";
+    writeFileSync(path(byDefault), mine);
+    expect(await codeOf(convertFile(input("in.geojson", "point"), path("out.csv")))).toBe("output-exists");
+    writeFileSync(path("mine.geojson"), mine);
+    const request = { rejects: path("mine.geojson"), overwrite: true };
+    expect(await codeOf(convertFile(path("in.geojson"), path("out.csv"), request))).toBe("output-exists");
+    expect([content(byDefault), content("mine.geojson"), existsSync(path("out.csv"))]).toEqual([mine, mine, false]);
+
+    const earlier = `${JSON.stringify({ type: "Feature", geometry: null, properties: {}, reject: { code: "out-of-range" } })}\n`;
+    writeFileSync(path(byDefault), earlier);
+    expect(await codeOf(convertFile(path("in.geojson"), path("out.csv")))).toBe("done");
+    expect(existsSync(path(byDefault))).toBe(false);
+  });
+
   test("an output with a part of the name of the rejects file is rejected", async () => {
     const rejects = path("out_point.shp");
     const mixed = input("in.geojson", "point", "line");
@@ -197,14 +213,15 @@ describe("outputs of an earlier run", () => {
 
   test("an old rejects file is removed, unless it is a link", async () => {
     const from = input("one.geojson", "point");
-    writeFileSync(path("out.csv.rejects.geojsonl"), "old");
+    const reject = JSON.stringify({ type: "Feature", geometry: null, reject: { code: "out-of-range" } });
+    writeFileSync(path("out.csv.rejects.geojsonl"), reject);
     await convertFile(from, path("out.csv"));
     expect(files()).toEqual(["one.geojson", "out.csv"]);
-    writeFileSync(path("kept"), "mine");
+    writeFileSync(path("kept"), reject);
     symlinkSync("kept", path("out.csv.rejects.geojsonl"));
     await convertFile(from, path("out.csv"), overwrite);
     expect(lstatSync(path("out.csv.rejects.geojsonl")).isSymbolicLink()).toBe(true);
-    expect(content("kept")).toBe("mine");
+    expect(content("kept")).toBe(reject);
   });
 });
 

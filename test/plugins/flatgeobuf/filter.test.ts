@@ -144,3 +144,29 @@ describe("conversions with a box", () => {
     expect(context.records).toBe(count);
   });
 });
+
+describe("an index of zeros, as in a file that was downloaded in part, is an error", () => {
+  const withZeros = (start: number, length: number) => {
+    const bytes = readFileSync(indexed);
+    // The header follows the magic bytes; its size is a 32-bit integer (FlatGeobuf specification, "File Layout").
+    const index = 12 + bytes.readUInt32LE(8);
+    bytes.fill(0, index + start, index + start + length);
+    const path = scratch.path(`zeros-${start}-${length}.fgb`);
+    writeFileSync(path, bytes);
+    return path;
+  };
+  // Entries have 40 bytes, and nodes 16 entries: 5000 leaves in 313 nodes, which have 20 and then 2 parents under the root.
+  const tree = 40 * (5000 + 313 + 20 + 2 + 1);
+
+  it.each([
+    ["the whole index", 0, tree],
+    ["the root", 0, 40],
+    ["the leaves", 40 * (1 + 2 + 20 + 313), 40 * 5000],
+  ])("%s", async (_, start, length) => {
+    const converted = convertFile(withZeros(start, length), scratch.path("of-zeros.geojson"), {
+      bbox: [0, 0, 10, 10],
+      overwrite: true,
+    });
+    await expect(converted).rejects.toMatchObject({ code: "input-corrupt" });
+  });
+});

@@ -28,7 +28,7 @@ let map: MapClient;
 const store = ["--data", folder.data()];
 
 beforeAll(async () => {
-  client = createAccountWithMap(store);
+  client = await createAccountWithMap(store);
   running = await ServiceProcess.start(store);
   service = createServiceClient({ url: running.url, ...client }, defaultTraffic, never);
 });

@@ -15,14 +15,14 @@ import { geoferry, hasProgram } from "../../support/command.js";
 describe("server certificate", { skip: !hasProgram("openssl") }, () => {
   const folder = createScratchFolder();
   const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
-  let client: ReturnType<typeof createAccountWithMap>;
+  let client: Awaited<ReturnType<typeof createAccountWithMap>>;
   let url: string;
 
   beforeAll(async () => {
     const line = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -out ${cert} -keyout ${key}`;
     expect(spawnSync("openssl", line.split(" ")).status).toBe(0);
     const store = ["--data", folder.data()];
-    client = createAccountWithMap(store);
+    client = await createAccountWithMap(store);
     const running = await ServiceProcess.start([...store, "--tls-cert", cert, "--tls-key", key]);
     url = `https://localhost:${new URL(running.listening).port}`;
   });

@@ -7,7 +7,7 @@ const folder = createScratchFolder();
 test("concurrent bodies of empty arrays, which take fifteen times their size once parsed, do not exhaust memory", async () => {
   const store = ["--data", folder.data()];
   const running = await ServiceProcess.start(store, { NODE_OPTIONS: "--max-old-space-size=250" });
-  const { map, ...client } = createAccountWithMap(store);
+  const { map, ...client } = await createAccountWithMap(store);
   const token = await requestToken(running.url, client);
   // Spaces prevent that the text is stored verbatim.
   const arrays = Array(2700).fill("[]").join(", ");

@@ -61,7 +61,7 @@ async function openConnection(port: number): Promise<Socket> {
 describe("a running service", () => {
   test("reports health and readiness, and counts requests by route, without ids", async () => {
     const store = await sqlite[1]();
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
     for (const path of ["/healthz", "/readyz"]) {
       const answer = await fetch(service.url + path);
@@ -98,7 +98,7 @@ describe("a running service", () => {
     const service = await ServiceProcess.start([...store, "--log-level", "trace"]);
     const setup = new URL(service.record.setup!).searchParams.get("token")!;
     await fetch(service.record.setup!);
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const token = await requestToken(service.url, made);
     const basic = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString("base64");
     const body = new URLSearchParams({ grant_type: "client_credentials_with_user" });
@@ -244,7 +244,7 @@ const waitUntilInFlight = (url: string): Promise<void> =>
 describe("shutdown of a service", () => {
   test("finishes requests in progress, rejects new ones, and exits with 0", async () => {
     const store = await sqlite[1]();
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
     const token = await requestToken(service.url, made);
     const path = `/api/v1/maps/${made.map}/features`;
@@ -267,7 +267,7 @@ describe("shutdown of a service", () => {
 
   test("is limited in time", async () => {
     const store = await sqlite[1]();
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const service = await ServiceProcess.start([...store, "--limit", "endSeconds=1"]);
     const sent = startUnfinishedRequest(
       service.url,
@@ -286,7 +286,7 @@ describe("shutdown of a service", () => {
 
   test("is immediate on a second signal", async () => {
     const store = await sqlite[1]();
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
     const sent = startUnfinishedRequest(
       service.url,
@@ -305,7 +305,7 @@ describe("shutdown of a service", () => {
 describe.each(stores)("a service killed while it writes to %s", (_, newStore) => {
   test("has all acknowledged writes after a restart, and no partial ones", async () => {
     const store = await newStore();
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const acknowledged = new Set<string>();
     const perRequest = 7;
     for (let round = 0; round < 3; round++) {
@@ -337,7 +337,7 @@ describe.runIf(database)("two services on one PostgreSQL database", () => {
   test("start concurrently, and see each other's writes", async () => {
     const store = ["--database", await database!.emptySchema()];
     const [one, other] = await Promise.all([ServiceProcess.start(store), ServiceProcess.start(store)]);
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const token = await requestToken(one.url, made);
     expect((await postFeatures(other.url, made.map, token, 5)).status).toBe(201);
     expect(await readFeatureIds(one.url, made.map, token)).toHaveLength(5);

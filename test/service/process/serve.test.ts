@@ -60,7 +60,7 @@ describe("geoferry serve", () => {
 
   test("uses the public URL, and trusts only the given proxies", async () => {
     const store = ["--data", folder.data()];
-    const made = createAccountWithMap(store);
+    const made = await createAccountWithMap(store);
     const behind = ["--public-url", "https://maps.example.org/"];
     const headers = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https" };
     for (const [flags, address] of [
@@ -103,7 +103,7 @@ describe("geoferry serve", () => {
       GEOFERRY_DATA: folder.data(),
       GEOFERRY_LIMIT: "bodyBytes=100,bodyDepth=9",
     });
-    const made = createAccountWithMap(["--data", join(folder.path, readdirSync(folder.path).at(-1)!)]);
+    const made = await createAccountWithMap(["--data", join(folder.path, readdirSync(folder.path).at(-1)!)]);
     const token = await requestToken(service.url, made);
     expect((await postFeatures(service.url, made.map, token, 1)).status).toBe(413);
     expect(await service.end()).toBe(0);

@@ -14,3 +14,31 @@ test("a field whose index build always stops early, because others evict it, doe
   });
   await keys.close();
 });
+
+test("builds of several indexes take turns, so that a write never waits for more than one batch", async () => {
+  const order: string[] = [];
+  let atWork = 0;
+  let most = 0;
+  const left = new Map([
+    ["a", 3],
+    ["b", 3],
+  ]);
+  const indexNextBatch = async (map: string) => {
+    order.push(map);
+    most = Math.max(most, ++atWork);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    atWork--;
+    const rest = left.get(map)! - 1;
+    left.set(map, rest);
+    return rest === 0 ? null : { read: 4 - rest, total: 4 };
+  };
+  const keys = new KeyIndexBuilder({ maxWaitMs: 10_000, isExclusive: true }, indexNextBatch);
+  const write = (map: string) =>
+    keys.write({ map, remoteField: "ref" }, async () =>
+      left.get(map) === 0 ? ({ kind: "done" } as const) : ({ kind: "reading-keys", read: 1, total: 4 } as const),
+    );
+  await Promise.all([write("a"), write("b")]);
+  expect(most).toBe(1);
+  expect(order).toEqual(["a", "b", "a", "b", "a", "b"]);
+  await keys.close();
+});

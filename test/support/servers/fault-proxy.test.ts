@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { WireFeature, WireSuccess } from "../../../src/remote/wire.js";
 import {
+  type AccountWithMap,
   createAccountWithMap,
   createScratchFolder,
   requestToken,
@@ -174,9 +175,10 @@ test("the same seed chooses the same faults, at about the configured rate", () =
 describe("in front of our service", () => {
   const folder = createScratchFolder();
   const data = ["--data", folder.data()];
-  const made = createAccountWithMap(data);
+  let made: AccountWithMap;
   let running: ServiceProcess;
   beforeAll(async () => {
+    made = await createAccountWithMap(data);
     running = await ServiceProcess.start([...data, "--log-level", "silent"]);
   });
   afterAll(() => running.end());

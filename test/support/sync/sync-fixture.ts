@@ -8,14 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, describe } from "vitest";
 import type { Geometry } from "../../../src/model/geometry.js";
 import { maxFeaturesPerRequest, type Properties, type WireFeature, type WireResult } from "../../../src/remote/wire.js";
-import {
-  admin,
-  cleanEnvironment,
-  createAccountWithMap,
-  password,
-  requestToken,
-  ServiceProcess,
-} from "../../service/service-process.js";
+import { cleanEnvironment, createAccountWithMap, requestToken, ServiceProcess } from "../../service/service-process.js";
 import { type CommandResult, main } from "../command.js";
 import { testDatabase } from "../servers/postgres.js";
 
@@ -60,11 +53,10 @@ export class SyncFixture {
 
   /** @param store flags of `serve` and `admin` with the location of the store */
   static async start(store: readonly string[]): Promise<SyncFixture> {
-    const ada = createAccountWithMap(store);
-    admin("user add bob@example.org", store, password);
-    const { client_id, client_secret } = admin("credential add --owner bob@example.org", store);
+    const ada = await createAccountWithMap(store);
+    const bob = await createAccountWithMap(store, "bob@example.org");
     const service = await ServiceProcess.start([...store, "--log-level", "silent", "--quiet"]);
-    return new SyncFixture(service, ada, { clientId: client_id!, clientSecret: client_secret! }, store);
+    return new SyncFixture(service, ada, bob, store);
   }
 
   get url(): string {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createError } from "../../../errors.js";
-import { recoverAbandonedOutputs } from "../../../io/output/temporary-names.js";
+import { recoverNow } from "../../../io/output/recover-outputs.js";
 import { isBucketAddress } from "../../../io/s3/bucket-address.js";
 import { convert } from "../../../pipeline/convert.js";
 import { fileSize, isSingleThreadFaster } from "../../../pipeline/execute/choose-executor.js";
@@ -36,8 +36,7 @@ export async function runConversion(
   const output = work.output ?? stepRequest.output;
   const isPath = !isAddress(output, registry) && !isBucketAddress(output);
   const folder = dirname(output);
-  if (previousProcessMark !== null && isPath && existsSync(folder))
-    recoverAbandonedOutputs(folder, previousProcessMark);
+  if (previousProcessMark !== null && isPath && existsSync(folder)) recoverNow(folder, previousProcessMark);
   if (
     work.pendingCommit &&
     work.pendingCommit.files.length > 0 &&

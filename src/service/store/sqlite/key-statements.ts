@@ -1,6 +1,5 @@
 import { digestKeys } from "../key-fields.js";
 import type { WriteTransaction } from "../write-transaction.js";
-import type { BatchSizer } from "./batch-sizer.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
 import { seqFromPlaceSql } from "./feature-place.js";
@@ -12,10 +11,10 @@ const zeroListJson = (count: number): string => `[0${",0".repeat(count - 1)}]`;
 /** An unused map number; map numbers start at 1. */
 const removedFieldsMap = 0;
 
-/** Statements that maintain and search the key index. */
+/** Statements that maintain and search the key index. @param getBatchSize number of features that `readKeys` reads */
 export function keyStatements(
   db: Connection,
-  step: BatchSizer,
+  getBatchSize: () => number,
 ): Pick<
   WriteTransaction,
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
@@ -71,7 +70,7 @@ export function keyStatements(
         after,
         map,
         maxSeq,
-        step.features - 1,
+        getBatchSize() - 1,
       )?.seq;
       // Sorted by digest, so that each index page is written once. Features without a key are skipped, since the digest
       // must not be null.

@@ -36,13 +36,17 @@ const readerMethods = (db: Connection): MethodTable => ({
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
-const writerMethods = (db: Connection, step: BatchSizer): MethodTable => {
-  const tx = createWriteTransaction(db, step);
+/** A write that uses a field for the first time indexes only so many features; batches outside of writes do the rest. */
+const maxIndexedByWrite = 2000;
+
+const writerMethods = (db: Connection, batchSizer: BatchSizer): MethodTable => {
+  const tx = createWriteTransaction(db, () => Math.min(maxIndexedByWrite, batchSizer.features));
+  const indexing = createWriteTransaction(db, () => batchSizer.features);
   return {
     ...accountWriteMethods(db),
     ...mapWriteMethods(db),
     ...maintenanceMethods(db),
-    readKeys: (map: string, field: string) => indexKeysOfField(tx, map, field),
+    readKeys: (map: string, field: string) => indexKeysOfField(indexing, map, field),
     reserveSpace: () => void db.run("INSERT INTO room VALUES (randomblob(?))", reservedBytes),
     releaseSpace: () => void db.run("DELETE FROM room"),
     write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
@@ -57,7 +61,7 @@ const externalErrorCodes =
 
 function toStoreError(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "SQLITE_FULL" || isDiskFull(code)) return createError("store-full", { store: path }, error);
+  if (isDiskFull(code)) return createError("store-full", { store: path }, error);
   if (!externalErrorCodes.test(code)) return error;
   return createError("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }

@@ -1,7 +1,6 @@
 import { parseOutcome, serializeOutcome } from "../stored-outcome.js";
 import type { FeatureMatch, KeyField, LockedMap, WriteTransaction } from "../write-transaction.js";
 import { addAuditEntry } from "./accounts.js";
-import type { BatchSizer } from "./batch-sizer.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
 import { seqFromPlaceSql } from "./feature-place.js";
@@ -10,13 +9,13 @@ import { keyStatements } from "./key-statements.js";
 const keyFieldsOfMapSql = "field IN (SELECT number FROM key_fields WHERE map = ?)";
 
 /** The statements of a write. The thread begins and ends the transaction, and runs one at a time. */
-export function createWriteTransaction(db: Connection, step: BatchSizer): WriteTransaction {
+export function createWriteTransaction(db: Connection, getBatchSize: () => number): WriteTransaction {
   return {
     ...mapStatements(db),
     ...outcomeStatements(db),
     ...featureStatements(db),
     ...featureDeletes(db),
-    ...keyStatements(db, step),
+    ...keyStatements(db, getBatchSize),
   };
 }
 

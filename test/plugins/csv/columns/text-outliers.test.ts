@@ -109,7 +109,7 @@ describe("a column of several types", () => {
     ],
     ["dates with and without times", "2020-01-02 10:00:00", "14 of 20 values are dates and 6 are dates with times"],
     ["dates and truths", "true", "14 of 20 values are dates and 6 are true or false"],
-  ])("is reported with %s, whatever the parts of the file", async (_, other, message) => {
+  ])("a column that mixes %s is text with one note, which has exact counts", async (_, other, message) => {
     const text = table(values(20, (n) => (n % 3 === 2 ? other : `2020-01-${10 + n}`)));
     const { type, notes } = await notesOf(text);
     expect([type, notes.length, notes[0]?.count]).toEqual(["text", 1, 6]);

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BatchSizer } from "../../../../src/service/store/sqlite/batch-sizer.js";
 import { type Connection, connect } from "../../../../src/service/store/sqlite/connection.js";
 import { readPage } from "../../../../src/service/store/sqlite/pages.js";
 import { createWriteTransaction } from "../../../../src/service/store/sqlite/write-transaction.js";
@@ -36,7 +35,7 @@ beforeAll(async () => {
     statements.add(sql);
     return prepare(sql);
   };
-  const tx = createWriteTransaction(db, new BatchSizer(100));
+  const tx = createWriteTransaction(db, () => 100);
   const ask = (...request: WriteArguments) => write(tx, makeWriteRequest(map, ...request));
   const byRef = { remoteField: "ref" };
   await ask("create", numberedFeatures(300));

@@ -19,7 +19,7 @@ const scratch = createScratchFolder();
 async function startWithFeatures() {
   const folder = scratch.data();
   const store = ["--data", folder];
-  const client = createAccountWithMap(store);
+  const client = await createAccountWithMap(store);
   const service = await ServiceProcess.start(store);
   const token = await requestToken(service.url, client);
   const post = (count: number) => postFeatures(service.url, client.map, token, count);

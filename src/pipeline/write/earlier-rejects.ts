@@ -1,0 +1,48 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { createError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+
+const chunkBytes = 1 << 16;
+const newline = 0x0a;
+
+/**
+ * Whether a path is unused or contains rejects of an earlier run, judging by its first line, so that scheduled runs can
+ * repeat without replacing any other file. Pipes and devices can always be written.
+ * @throws input-unreadable
+ */
+export function canWriteRejects(path: string): boolean {
+  if (!existsSync(path)) return true;
+  const stat = statSync(path);
+  if (!stat.isFile()) return !stat.isDirectory();
+  if (stat.size === 0) return true;
+  try {
+    return isRejectLine(readFirstLine(path));
+  } catch (error) {
+    throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
+  }
+}
+
+function readFirstLine(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (;;) {
+      const chunk = Buffer.alloc(chunkBytes);
+      const read = chunk.subarray(0, readSync(file, chunk));
+      const end = read.indexOf(newline);
+      chunks.push(end < 0 ? read : read.subarray(0, end));
+      if (end >= 0 || read.length === 0) return Buffer.concat(chunks).toString();
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isRejectLine(line: string): boolean {
+  try {
+    const { type, reject } = JSON.parse(line) as { readonly type?: unknown; readonly reject?: { code?: unknown } };
+    return type === "Feature" && typeof reject?.code === "string";
+  } catch {
+    return false;
+  }
+}
