@@ -77,7 +77,7 @@ export async function bundleAssets(rolldown) {
     "land.json": landOutline(),
     // MapLibre GL is loaded by its address.
     "map.js": await pageScript(rolldown, `${pages}/browser`, "map"),
-    "pages.css": ["colors", "pages"].map((name) => readFileSync(`${pages}/${name}.css`, "utf8")).join("\n"),
+    "pages.css": ["base", "pages"].map((name) => readFileSync(`${pages}/${name}.css`, "utf8")).join("\n"),
     "icon.svg": readFileSync(`${pages}/icon.svg`, "utf8"),
     "licences.txt": licences(),
   };
@@ -112,7 +112,7 @@ async function bundleViewPage(rolldown, land) {
   mkdirSync(folder, { recursive: true });
   for (const name of ["view", "file"])
     writeFileSync(`${folder}/${name}.js`, await pageScript(rolldown, `${viewPage}/browser`, name));
-  const styles = [`${pages}/colors.css`, `${viewPage}/view.css`].map((path) => readFileSync(path, "utf8"));
+  const styles = [`${pages}/base.css`, `${viewPage}/view.css`].map((path) => readFileSync(path, "utf8"));
   writeFileSync(`${folder}/view.css`, styles.join("\n"));
   writeFileSync(`${folder}/land.json`, land);
 }

@@ -75,7 +75,7 @@ test("the detail of a feature has its values, center and rings", () => {
 
 test("geometries are written as WKT, to seven decimals", () => {
   expect(geometryText(point(13.123456789, 52))).toBe("POINT (13.1234568 52)");
-  expect(geometryText({ type: "Point", coordinates: [1, 2, 3.5] })).toBe("POINT (1 2 3.5)");
+  expect(geometryText({ type: "Point", coordinates: [1, 2, 3.5] })).toBe("POINT Z (1 2 3.5)");
   expect(geometryText(area(boxRing(0, 0, 1, 1)))).toBe("POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))");
   expect(geometryText({ type: "GeometryCollection", geometries: [point(1, 2)] })).toBe(
     "GEOMETRYCOLLECTION (POINT (1 2))",

@@ -1,20 +1,6 @@
 /** Columns as bytes, for temporary files and for pages. */
 import { type BytesColumn, type Column, isBytesColumn } from "../../model/column.js";
-import type { FieldType } from "../../model/field.js";
-
-/** By code. The order is part of the form. */
-const types = [
-  "boolean",
-  "int32",
-  "int64",
-  "double",
-  "text",
-  "date",
-  "time",
-  "datetime",
-  "json",
-  "binary",
-] as const satisfies readonly FieldType[];
+import { fieldTypes } from "../../model/field.js";
 
 const aligned = (size: number): number => (size + 7) & ~7;
 
@@ -40,7 +26,7 @@ export function columnToBytes(column: Column): Uint8Array<ArrayBuffer> {
     add(column.bytes.subarray(0, column.offsets[rows] ?? 0));
   } else add(column.values.subarray(0, rows));
   const bytes = new Uint8Array(size);
-  new Uint32Array(bytes.buffer, 0, 2).set([types.indexOf(column.type), rows]);
+  new Uint32Array(bytes.buffer, 0, 2).set([fieldTypes.indexOf(column.type), rows]);
   for (const [offset, view] of sections)
     bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), offset);
   return bytes;
@@ -49,7 +35,7 @@ export function columnToBytes(column: Column): Uint8Array<ArrayBuffer> {
 /** @param bytes that start at a multiple of eight of their buffer */
 export function columnFromBytes({ buffer, byteOffset }: Uint8Array): Column {
   const [code, rows] = new Uint32Array(buffer, byteOffset, 2) as unknown as [number, number];
-  const type = types[code]!;
+  const type = fieldTypes[code]!;
   const presence = new Uint8Array(buffer, byteOffset + 8, rows);
   const start = byteOffset + 8 + aligned(rows);
   if (type === "boolean" || type === "int32" || type === "int64" || type === "double")

@@ -1,13 +1,5 @@
 /** The page: connects the list of layers, the map, the table and the panels. */
-import type {
-  ColorChoice,
-  FeatureDetail,
-  LayerFilter,
-  PickedFeatures,
-  ViewInfo,
-  ViewSource,
-} from "../../../view/protocol.js";
-import { toLatitude, toLongitude, worldSize } from "../../../view/world.js";
+import type { ColorChoice, ViewInfo, ViewSource } from "../../../view/protocol.js";
 import { Cursor } from "./cursor.js";
 import { announce, countOf, find, groupDigits, make, messageOf } from "./dom.js";
 import type { Point } from "./map/camera.js";
@@ -15,17 +7,17 @@ import type { Land } from "./map/ground.js";
 import { MapView } from "./map/map-view.js";
 import type { TileStatistics } from "./map/tile-layer.js";
 import { onSchemeChange } from "./palette.js";
-import { renderFeature } from "./panels/feature-panel.js";
 import { analysisOf, renderFields, renderSummary } from "./panels/field-panel.js";
 import { renderLayers } from "./panels/layer-list.js";
 import { countMessages, renderReport } from "./panels/report-panel.js";
 import { renderScale } from "./scale.js";
+import { Selection } from "./selection.js";
 import { colorsOf, type LayerState, newLayer, type PageState } from "./state.js";
 import { isNumeric } from "./table/cell-text.js";
 import { Grid } from "./table/grid.js";
 import { Tabs } from "./tabs.js";
 
-/** The greatest zoom for a layer or a feature without extent. */
+/** The greatest zoom for a layer without extent. */
 const pointZoom = 15;
 
 export class App {
@@ -34,9 +26,7 @@ export class App {
   private readonly grid: Grid;
   private readonly cursor: Cursor;
   private readonly tabs = new Tabs(() => this.renderTab());
-  private readonly panel = find("feature");
-  private picked: PickedFeatures = { features: [], count: 0 };
-  private selected: { readonly layer: LayerState; readonly row: number } | null = null;
+  private readonly selection: Selection;
   /** Counts requests, so that a late answer does not replace a newer one. */
   private turn = 0;
   private pointer: Point | null = null;
@@ -49,7 +39,7 @@ export class App {
     const layers = view.layers.map(newLayer);
     this.state = { view, layers, active: layers[0]!, analysis: null };
     this.map = new MapView(find("map"), source, land, view.basemap, {
-      onPick: (point) => void this.pick(point),
+      onPick: (point) => void this.selection.pick(point),
       onHover: (point) => {
         this.pointer = point;
         void this.cursor.show(point);
@@ -59,11 +49,21 @@ export class App {
     const activeCrs = () => (view.isFile ? null : this.state.active);
     this.cursor = new Cursor(find("cursor"), source, this.map.camera, activeCrs);
     this.grid = new Grid(find("grid"), source, {
-      onSelect: (row) => void this.select(this.state.active, row, { fromTable: true }),
-      onOpen: (row) => void this.open(row),
+      onSelect: (row) => void this.selection.selectRow(row),
+      onOpen: (row) => void this.selection.openRow(row),
       onSort: (field) => void this.sort(field),
       onError: (error) => this.showError(messageOf(error)),
       summaryOf: (field) => this.summaryOf(field),
+    });
+    const { state, map, grid } = this;
+    this.selection = new Selection({
+      state,
+      map,
+      grid,
+      source,
+      filters: () => this.visibleLayers().map(({ id, query }) => ({ layer: id, where: query.where })),
+      activate: (layer) => this.activate(layer),
+      showError: (text) => this.showError(text),
     });
     this.listen();
   }
@@ -106,7 +106,7 @@ export class App {
       find("filter").focus();
     });
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !this.panel.hidden) this.clearSelection();
+      if (event.key === "Escape" && this.selection.isOpen) this.selection.clear();
       else if (event.key === "/" && !(event.target instanceof HTMLInputElement)) {
         event.preventDefault();
         this.tabs.choose("table");
@@ -195,6 +195,7 @@ export class App {
         color: layer.legend ? layer.color : null,
         colors: colorsOf(layer),
         ring: MapView.ringColor,
+        hasShapes: layer.info.geometryTypes.some((type) => !/Point/.test(type)),
       })),
     );
   }
@@ -223,9 +224,7 @@ export class App {
       query,
       rows: counts.rows,
     });
-    const isSelectedHere = this.selected?.layer === this.state.active;
-    if (isSelectedHere) void this.revealInTable(this.selected!.row);
-    else this.grid.select(null, null);
+    void this.selection.revealInTable();
     this.describeTable();
   }
 
@@ -289,103 +288,6 @@ export class App {
     return renderSummary(type, statistics);
   }
 
-  // ---- selection ----
-
-  private filters(): LayerFilter[] {
-    return this.visibleLayers().map(({ id, query }) => ({ layer: id, where: query.where }));
-  }
-
-  private async pick(point: Point): Promise<void> {
-    const { x, y } = this.map.camera.toWorld(point);
-    const turn = ++this.turn;
-    try {
-      const wrapped = (((x % 1) + 1) % 1) * worldSize;
-      const limited = Math.max(0, Math.min(1, y)) * worldSize;
-      const picked = await this.source.pick(this.filters(), wrapped, limited, Math.max(0, this.map.camera.zoom));
-      if (turn !== this.turn) return;
-      this.picked = picked;
-      const [first] = picked.features;
-      if (!first) this.clearSelection();
-      else await this.select(this.state.layers[first.layer]!, first.row, { fromTable: false });
-    } catch (error) {
-      this.showError(messageOf(error));
-    }
-  }
-
-  private async select(
-    layer: LayerState,
-    row: number,
-    { fromTable }: { readonly fromTable: boolean },
-  ): Promise<FeatureDetail | null> {
-    const turn = ++this.turn;
-    if (fromTable) this.picked = { features: [{ layer: layer.id, row }], count: 1 };
-    this.selected = { layer, row };
-    if (layer !== this.state.active) this.activate(layer);
-    else if (fromTable) this.grid.select(row, null);
-    else void this.revealInTable(row);
-    try {
-      const detail = await this.source.feature(layer.id, row, Math.max(0, Math.min(20, this.map.camera.zoom + 3)));
-      if (turn !== this.turn) return null;
-      this.map.select(detail);
-      if (fromTable && detail.center) this.map.reveal(detail.center);
-      this.renderPanel(layer, detail);
-      return detail;
-    } catch (error) {
-      this.showError(messageOf(error));
-      return null;
-    }
-  }
-
-  private async revealInTable(row: number): Promise<void> {
-    const { active } = this.state;
-    const position = await this.source.positionOf(active.id, active.query, row).catch(() => -1);
-    if (this.selected?.row === row && this.selected.layer === active) this.grid.select(row, position);
-  }
-
-  private renderPanel(layer: LayerState, detail: FeatureDetail): void {
-    const { features, count } = this.picked;
-    const at = features.findIndex((one) => one.layer === layer.id && one.row === detail.row);
-    renderFeature(this.panel, layer, detail, at < 0 ? null : { at, listed: features.length, count }, {
-      onClose: () => this.clearSelection(),
-      onZoom: (feature) => this.zoomToFeature(feature),
-      onStep: (change) => {
-        const next = features[(at + change + features.length) % features.length]!;
-        void this.select(this.state.layers[next.layer]!, next.row, { fromTable: false });
-      },
-    });
-    const several = count > 1 ? `, ${at + 1} of ${countOf(count, "feature")} at this place` : "";
-    announce(`Selected: ${find("feature-title").textContent}${several}`);
-  }
-
-  private async open(row: number): Promise<void> {
-    const detail = await this.select(this.state.active, row, { fromTable: true });
-    if (detail) this.zoomToFeature(detail);
-  }
-
-  private zoomToFeature({ center, rings }: FeatureDetail): void {
-    if (!center) return;
-    const box = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const { xy } of rings) {
-      for (let k = 0; k < xy.length; k++) {
-        box[k % 2] = Math.min(box[k % 2]!, xy[k]!);
-        box[(k % 2) + 2] = Math.max(box[(k % 2) + 2]!, xy[k]!);
-      }
-    }
-    const [west, north, east, south] = box as [number, number, number, number];
-    this.map.fit([toLongitude(west), toLatitude(south), toLongitude(east), toLatitude(north)], pointZoom);
-  }
-
-  private clearSelection(): void {
-    const hadFocus = this.panel.contains(document.activeElement);
-    this.turn++;
-    this.selected = null;
-    this.panel.hidden = true;
-    this.panel.replaceChildren();
-    this.map.select(null);
-    this.grid.select(null, null);
-    if (hadFocus) this.map.focus();
-  }
-
   // ---- statistics, reports, status ----
 
   private onAnalysis(analysis: NonNullable<PageState["analysis"]>): void {
@@ -416,6 +318,7 @@ export class App {
     document.body.dataset.map = isComplete ? "drawn" : "drawing";
     find("loading").hidden = isComplete;
     if (!isComplete) return;
+    void this.selection.refine();
     const found = this.map.statisticsOf(this.state.active.id);
     find("drawn").textContent = found ? drawnText(found) : "";
     if (!this.pointer) void this.cursor.show(null);

@@ -1,24 +1,10 @@
-/** Colors of layers and classes, in light and dark. Each has a contrast of at least 3 to land and sea. */
+/** Colors of layers and classes in the color scheme of the reader. */
 import type { ColorChoice, ColorClass } from "../../../view/protocol.js";
+import { categories, others, problems, sequence } from "../palette-colors.js";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-
-/** Told apart with color vision deficiencies, too, as far as nine colors can be. */
-const categories = {
-  light: ["#0b6aa8", "#c2500a", "#12805c", "#b03a86", "#8a6d00", "#2f7fb8", "#6a51a3", "#8c4a2f", "#557a14"],
-  dark: ["#6db3f2", "#ff9e57", "#4fd1a5", "#f08cc8", "#e3c04d", "#8fd9ff", "#b39df0", "#d19a7d", "#b5d45e"],
-} as const;
-
-/** From few to many. */
-const sequence = {
-  light: ["#c98a12", "#d9662f", "#c23a63", "#863083", "#432a78"],
-  dark: ["#7a6fd6", "#b765c9", "#ee6f92", "#fb9e63", "#fbe37a"],
-} as const;
-
-const others = { light: ["#6d767d", "#8d959b"], dark: ["#98a2aa", "#7f8a92"] } as const;
-const problems = { light: "#b3261e", dark: "#ff8a7d" } as const;
 
 type Scheme = keyof typeof problems;
 

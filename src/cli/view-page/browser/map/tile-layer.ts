@@ -11,6 +11,8 @@ export interface LayerLook extends LayerFilter {
   readonly color: ColorChoice | null;
   readonly colors: readonly string[];
   readonly ring: string;
+  /** Whether features are lines or areas. */
+  readonly hasShapes: boolean;
 }
 
 interface Tile {
@@ -119,7 +121,7 @@ export class TileLayer {
         tile.content = content;
         const { step, maxWeight } = this.stepOf(z);
         this.steps.set(z, {
-          step: Math.max(step, dotStep(content.dots.classes.length)),
+          step: Math.max(step, dotStep(content.dots.classes.length, this.look.hasShapes)),
           maxWeight: content.dots.weights.reduce((most, weight) => Math.max(most, weight), maxWeight),
         });
       })

@@ -20,8 +20,15 @@ const dotRadii = [4, 3, 2] as const;
 /** With so many dots a tile shows their density: each cell is a square. */
 const densityStep = dotRadii.length;
 
-/** The step of a number of dots in a tile. */
-export const dotStep = (dots: number): number => (dots < 300 ? 0 : dots < 2500 ? 1 : dots < 9000 ? 2 : densityStep);
+/**
+ * The step of the dots of a tile. Many dots that stand for small shapes are squares at once: as discs they would look
+ * larger than the shapes.
+ */
+export function dotStep(dots: number, areShapes: boolean): number {
+  if (dots < 300) return 0;
+  if (areShapes) return densityStep;
+  return dots < 2500 ? 1 : dots < 9000 ? 2 : densityStep;
+}
 
 /** The opacity of a square for one feature. */
 const minOpacity = 0.32;
