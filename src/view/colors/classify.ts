@@ -1,8 +1,8 @@
 /** Divides the features of a layer into classes by the values of a field, for colors. */
-import { type Column, Presence } from "../../model/column.js";
+import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
 import { Kind } from "../../model/geometry.js";
 import { forEachBatch, type LayerData } from "../layer-data.js";
-import { type Cell, readRows } from "../table/read-rows.js";
+import { type Cell, cellAt, readRows } from "../table/read-rows.js";
 
 /** `values`: a class for each of the most frequent values; `quantiles`: as many features in each class; `equal`: ranges of equal width; `own`: the colors that the features have. */
 export const colorMethods = ["values", "quantiles", "equal", "own"] as const;
@@ -53,15 +53,45 @@ function legendOf(classes: readonly Omit<ColorClass, "count">[], of: Uint8Array)
   return { legend: all.map((one, at) => ({ ...one, count: counts[at]! })), of };
 }
 
-/** The value of each feature, without a value null. */
-type VisitValues = (visit: (value: Cell, row: number) => void) => Promise<void>;
+/** Reads the value of a row of a batch; null if it has none. */
+type ReadValue = (row: number) => Cell;
+
+/** @returns the reader of the rows of a batch */
+type OpenBatch = (batch: number) => ReadValue;
 
 function classifyValues(data: LayerData, field: number): Promise<Classes> {
-  const visitValues: VisitValues = (visit) =>
-    forEachBatch(data, (_, firstRow, rows) => {
-      for (const { row, cells } of readRows(data, range(firstRow, rows), [field])) visit(cells[0]!, row);
-    });
-  return classifyFrequent(data, visitValues, maxValues);
+  const texts = new ShortTexts();
+  return classifyFrequent(data, (batch) => valueReader(data.column(batch, field), texts), maxValues);
+}
+
+/** Characters of a value that tells a class from others. */
+const maxValueCharacters = 160;
+
+function valueReader(column: Column | null, texts: ShortTexts): ReadValue {
+  if (column === null) return () => null;
+  return (row) =>
+    column.type === "text" && column.presence[row] === Presence.value
+      ? texts.read(column, row)
+      : cellAt(column, row, maxValueCharacters);
+}
+
+/** Texts of at most six bytes are decoded once, since categories repeat them millions of times. */
+class ShortTexts {
+  private readonly known = new Map<number, string>();
+
+  read(column: BytesColumn, row: number): string {
+    const { bytes, offsets } = column;
+    const [from, to] = [offsets[row]!, offsets[row + 1]!];
+    if (to - from > 6) return String(cellAt(column, row, maxValueCharacters));
+    // The length comes first: zeros can be part of a text. 51 bits are exact.
+    let key = to - from;
+    for (let k = from; k < to; k++) key = key * 256 + bytes[k]!;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const text = decodeUtf8(bytes, from, to);
+    this.known.set(key, text);
+    return text;
+  }
 }
 
 /**
@@ -86,19 +116,16 @@ function findColorFields({ fields }: LayerData): readonly [points: readonly numb
 
 function classifyColors(data: LayerData): Promise<Classes> {
   const [points, others] = findColorFields(data);
-  const visitValues: VisitValues = (visit) =>
-    forEachBatch(data, (_, firstRow, rows) => {
-      for (const [fields, arePoints] of [
-        [points, true],
-        [others, false],
-      ] as const) {
-        for (const { row, cells } of readRows(data, range(firstRow, rows), fields)) {
-          if (isPointKind(data.kinds[row]!) !== arePoints) continue;
-          visit(cells.map(colorOf).find((color) => color !== null) ?? null, row);
-        }
-      }
-    });
-  return classifyFrequent(data, visitValues, maxOwnColors);
+  const texts = new ShortTexts();
+  const open: OpenBatch = (batch) => {
+    const readers = new Map([...points].map((field) => [field, valueReader(data.column(batch, field), texts)]));
+    const first = data.firstRows[batch]!;
+    return (row) => {
+      const fields = isPointKind(data.kinds[first + row]!) ? points : others;
+      return fields.map((field) => colorOf(readers.get(field)!(row))).find((color) => color !== null) ?? null;
+    };
+  };
+  return classifyFrequent(data, open, maxOwnColors);
 }
 
 const isPointKind = (kind: number): boolean => kind === Kind.Point || kind === Kind.MultiPoint;
@@ -112,30 +139,46 @@ export function hasOwnColors(data: LayerData): boolean {
   );
 }
 
-async function classifyFrequent(data: LayerData, visitValues: VisitValues, most: number): Promise<Classes> {
-  const counts = new Map<Cell, number>();
-  await visitValues((value) => {
-    if (value === null) return;
-    const known = counts.get(value);
-    if (known !== undefined || counts.size < maxCounted) counts.set(value, (known ?? 0) + 1);
+async function classifyFrequent(data: LayerData, open: OpenBatch, most: number): Promise<Classes> {
+  /** Different values, in the order of their first row, and how many features have each. */
+  const numbers = new Map<Cell, number>();
+  const counts: number[] = [];
+  const numberOf = new Uint32Array(data.rows);
+  await forEachBatch(data, (batch, firstRow, rows) => {
+    const read = open(batch);
+    for (let row = 0; row < rows; row++) {
+      const value = read(row);
+      let number = value === null ? noNumber : numbers.get(value);
+      if (number === undefined) {
+        number = numbers.size < maxCounted ? numbers.size : otherNumber;
+        if (number !== otherNumber) numbers.set(value, number);
+      }
+      numberOf[firstRow + row] = number;
+      if (number < maxCounted) counts[number] = (counts[number] ?? 0) + 1;
+    }
   });
-  const frequent = [...counts]
-    .sort(([a, one], [b, other]) => other - one || compareCells(a, b))
-    .slice(0, most)
-    .map(([value]) => value);
+  const frequent = [...numbers]
+    .sort(([a, one], [b, other]) => counts[other]! - counts[one]! || compareCells(a, b))
+    .slice(0, most);
   // Numbers in their order; the most frequent categories first.
-  if (frequent.every((value) => typeof value === "number")) frequent.sort(compareCells);
-  const classOf = new Map(frequent.map((value, at) => [value, at]));
-  const of = new Uint8Array(data.rows);
-  await visitValues((value, row) => {
-    of[row] = value === null ? frequent.length + 1 : (classOf.get(value) ?? frequent.length);
+  if (frequent.every(([value]) => typeof value === "number")) frequent.sort(([a], [b]) => compareCells(a, b));
+  const classOf = new Uint8Array(numbers.size).fill(frequent.length);
+  frequent.forEach(([, number], at) => {
+    classOf[number] = at;
   });
+  const of = Uint8Array.from(numberOf, (number) =>
+    number === noNumber ? frequent.length + 1 : (classOf[number] ?? frequent.length),
+  );
   const isOwn = most === maxOwnColors;
   return legendOf(
-    frequent.map((value) => ({ label: labelOf(value), ...(isOwn ? { color: String(value) } : {}) })),
+    frequent.map(([value]) => ({ label: labelOf(value), ...(isOwn ? { color: String(value) } : {}) })),
     of,
   );
 }
+
+/** Stand for features without a value, and for values beyond those that are counted. */
+const noNumber = 0xffff_ffff;
+const otherNumber = noNumber - 1;
 
 const range = (from: number, count: number): Uint32Array => Uint32Array.from({ length: count }, (_, at) => from + at);
 

@@ -40,7 +40,8 @@ export function readRows(
   });
 }
 
-function cellAt(column: Column, row: number, maxCharacters: number): Cell {
+/** The value of a row; null if it has none. */
+export function cellAt(column: Column, row: number, maxCharacters: number): Cell {
   if (column.presence[row] !== Presence.value) return null;
   if (!isBytesColumn(column)) {
     const value = valueAt(column, row) as number | bigint | boolean;

@@ -223,6 +223,7 @@ export class App {
       hasIds: info.hasIds,
       query,
       rows: counts.rows,
+      layerRows: info.rows,
     });
     void this.selection.revealInTable();
     this.describeTable();

@@ -30,8 +30,8 @@ export function dotStep(dots: number, areShapes: boolean): number {
   return dots < 2500 ? 1 : dots < 9000 ? 2 : densityStep;
 }
 
-/** The opacity of a square for one feature. */
-const minOpacity = 0.32;
+/** The opacity of a square for one feature: the less, the more features the fullest square stands for. */
+const minOpacity = (maxWeight: number): number => 0.8 - 0.48 * Math.min(1, maxWeight / 128);
 
 const fillOpacity = "40";
 const lineWidth = 1.5;
@@ -136,11 +136,12 @@ function paintDots(
     blend(image, mask.size, mask.inner, left, top, inks[one] ?? inks[0]!, 1);
   };
   const { xy, classes, weights } = dots;
+  const least = minOpacity(maxWeight);
   for (let d = 0; d < classes.length; d++) {
     const [x, y, one] = [xy[2 * d]!, xy[2 * d + 1]!, classes[d]!];
     if (step < densityStep) stamp(x * scale, y * scale, one);
     else {
-      const opacity = minOpacity + (1 - minOpacity) * Math.min(1, weights[d]! / Math.max(1, maxWeight));
+      const opacity = least + (1 - least) * Math.min(1, weights[d]! / Math.max(1, maxWeight));
       fillCell(image, x, y, scale, inks[one] ?? inks[0]!, opacity);
     }
   }

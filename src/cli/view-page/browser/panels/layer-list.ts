@@ -108,7 +108,8 @@ function renderOptions(layer: LayerState, events: LayerListEvents): HTMLElement[
     ...methodChoice(layer, events),
     zoom,
   );
-  return layer.legend ? [options, renderLegend(layer, layer.legend)] : [options];
+  if (layer.legend) return [options, renderLegend(layer, layer.legend)];
+  return layer.color ? [options, make("p", { class: "legend quiet", role: "status" }, "Counting values…")] : [options];
 }
 
 function choiceOf({ info }: LayerState, value: string): ColorChoice | null {

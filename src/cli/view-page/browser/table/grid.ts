@@ -16,8 +16,9 @@ export interface GridContent {
   readonly fields: readonly Field[];
   readonly hasIds: boolean;
   readonly query: TableQuery;
-  /** Number of rows of the query. */
+  /** Number of rows of the query, and of the layer. */
   readonly rows: number;
+  readonly layerRows: number;
 }
 
 export interface GridEvents {
@@ -33,7 +34,8 @@ export interface GridEvents {
 
 const rowHeight = 28;
 const extraRows = 4;
-const numberWidth = 76;
+/** Pixels of the column with the numbers of rows. */
+const numberWidth = (rows: number): number => Math.max(56, Math.round(24 + 8.4 * rows.toLocaleString("en").length));
 
 interface GridColumn {
   /** Index of the field; -1: ids. */
@@ -141,7 +143,9 @@ export class Grid {
       row.append(cell);
     });
     this.head.replaceChildren(row);
-    const total = columns.reduce((sum, { width }) => sum + width, numberWidth);
+    const own = numberWidth(content.layerRows);
+    this.element.style.setProperty("--number-width", `${own}px`);
+    const total = columns.reduce((sum, { width }) => sum + width, own);
     this.head.style.width = `${total}px`;
     this.body.style.width = `${total}px`;
     this.markActive();
