@@ -133,4 +133,8 @@ export interface ViewSource {
 /** Fields that the table shows; the panel of a feature shows all. */
 export const maxTableFields = 100;
 
+/** Indices of the fields of a layer that the table shows. */
+export const shownFields = (fields: number): number[] =>
+  Array.from({ length: Math.min(fields, maxTableFields) }, (_, field) => field);
+
 export type { Cell, ColorChoice, ColorClass, TableQuery, TableRow, TileAddress, TileContent };

@@ -12,7 +12,7 @@ import { exitStatus, worstStatus } from "../exit.js";
 import { openHost } from "../host.js";
 import { sourceRequestOf } from "../options/source-options.js";
 import { printNotice } from "../output/print.js";
-import { ProgressDisplay } from "../output/progress.js";
+import { bytes, ProgressDisplay } from "../output/progress.js";
 import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
 import { unprotect } from "../parse/arguments.js";
 import { numberOf, portNumber } from "../parse/values.js";
@@ -63,7 +63,7 @@ export async function runView(args: ViewArguments): Promise<number> {
     else await view.read(address, onInput);
   }
   const status = worstStatus(statuses);
-  if (view.layers.length === 0) return status;
+  if (view.layers.length === 0 && status !== 0) return status;
   const title = titleOf(view.inputs.map(({ input }) => input));
   if (args.output !== undefined) {
     const { writeViewFile } = await import("../view-page/write-file.js");
@@ -73,10 +73,14 @@ export async function runView(args: ViewArguments): Promise<number> {
       maxBytes,
       overwrite: args.overwrite ?? false,
     });
+    if (args.json)
+      process.stdout.write(
+        `${JSON.stringify({ type: "page", output: args.output, layers: view.layers.length, ...written })}\n`,
+      );
     for (const sentence of written.generalized) printNotice(args, sentence);
     printNotice(
       args,
-      `saved a page with ${formatCount(view.layers.length, "layer")} in ${args.output} (${written.size})`,
+      `saved a page with ${formatCount(view.layers.length, "layer")} in ${args.output} (${bytes(written.bytes)})`,
     );
     return status;
   }

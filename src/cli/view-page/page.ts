@@ -64,6 +64,9 @@ export function renderViewPage(title: string, { head, end }: PageParts): string 
   return `${start}${head}\n</head>\n${renderBody(title)}${end}\n</body>\n</html>\n`;
 }
 
+const filterHint =
+  "A condition on fields: population > 1e6, name like 'B%', kind in ('cafe', 'bar'), note is null; with and, or, not and parentheses";
+
 const renderBody = (title: string): Html => html`<body>
 <a class="skip" href="#grid">Skip to the table</a>
 <header class="banner"><h1><span class="brand">geoferry</span> <span class="title"><bdi>${title}</bdi></span></h1></header>
@@ -94,8 +97,8 @@ const renderBody = (title: string): Html => html`<body>
 <button type="button" role="tab" id="tab-report" aria-controls="panel-report" aria-selected="false" tabindex="-1">Report <span id="report-count" class="pill"></span></button>
 </div>
 <form id="filter-form" class="filter-form"><label class="unseen" for="filter">Filter: a condition</label>
-<input id="filter" type="text" placeholder="Filter: population > 1e6 and name like 'B%'" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="filter-error">
-<button type="submit">Filter</button><button type="button" id="filter-clear" class="quiet-button">Clear</button></form>
+<input id="filter" type="text" placeholder="Filter: population > 1e6 and name like 'B%'" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="filter-hint filter-error" title="${filterHint}">
+<span id="filter-hint" class="unseen">${filterHint}</span><button type="submit">Filter</button><button type="button" id="filter-clear" class="quiet-button">Clear</button></form>
 <span id="table-status" class="table-status"></span>
 </div>
 <p id="filter-error" class="filter-error" role="alert" hidden></p>

@@ -5,7 +5,6 @@ import { viewToBytes } from "../../view/file/view-bytes.js";
 import type { Analysis, ViewInfo } from "../../view/protocol.js";
 import type { View } from "../../view/view.js";
 import { hashOf } from "../output/page-assets.js";
-import { bytes } from "../output/progress.js";
 import { dataBlock, escapeScript, writePage } from "../output/self-contained-page.js";
 import { readPageFile, renderViewPage } from "./page.js";
 
@@ -20,8 +19,8 @@ export interface FileRequest {
 export interface WrittenFile {
   /** How the page differs from the inputs: sentences. */
   readonly generalized: readonly string[];
-  /** "1.2 MB" */
-  readonly size: string;
+  /** Size of the page. */
+  readonly bytes: number;
 }
 
 /** @throws output-exists, output-failed, interrupted */
@@ -45,7 +44,7 @@ export async function writeViewFile(view: View, request: FileRequest): Promise<W
   const found = { ...analysis, problems: problems && { ...problems, ...counts.at(-1)! } };
   const page = renderFile({ ...info, layers, generalized }, found, assets, Buffer.from(compressed).toString("base64"));
   await writePage(page, request.path, request.overwrite);
-  return { generalized, size: bytes(Buffer.byteLength(page)) };
+  return { generalized, bytes: Buffer.byteLength(page) };
 }
 
 /** What a page says about its generalization, at most. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { GeoferryError } from "../../errors.js";
 import { featureDetail, pickFeatures } from "../feature-detail.js";
 import { geometryText } from "../geometry-text.js";
-import { maxTableFields, type TableQuery } from "../protocol.js";
+import { shownFields, type TableQuery } from "../protocol.js";
 import { encodeTile } from "../tiles/tile-content.js";
 import type { OpenedLayer, View } from "../view.js";
 import { maxZoom, worldSize } from "../world.js";
@@ -79,9 +79,6 @@ function conditionOf(text: string | null): string | null {
   if (text.length > maxCondition) throw new BadRequest(`a condition can have ${maxCondition} characters`);
   return text;
 }
-
-const shownFields = (fields: number): number[] =>
-  Array.from({ length: Math.min(fields, maxTableFields) }, (_, field) => field);
 
 const tableQuery = (query: URLSearchParams, where: string | null, fields: number): TableQuery => ({
   where,

@@ -26,8 +26,8 @@ const headWords = 128;
 const cachedParts = 64;
 
 /**
- * The features of a layer: columns, geometries and shapes in temporary files, in memory fourteen bytes a feature, and
- * four more if features have more than one position.
+ * The features of a layer: columns, geometries and shapes in temporary files, in memory ten bytes a feature, and four
+ * more if features have more than one position.
  */
 export class SpooledLayer implements LayerData, Disposable {
   rows = 0;

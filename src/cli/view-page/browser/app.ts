@@ -318,7 +318,7 @@ export class App {
     renderScale(find("scale"), this.map.camera.metresPerPixel);
     document.body.dataset.map = isComplete ? "drawn" : "drawing";
     find("loading").hidden = isComplete;
-    if (!isComplete) return;
+    if (!isComplete || this.state.layers.length === 0) return;
     void this.selection.refine();
     const found = this.map.statisticsOf(this.state.active.id);
     find("drawn").textContent = found ? drawnText(found) : "";

@@ -1,7 +1,7 @@
 /** Answers from the data in the page itself. */
 import { featureDetail, pickFeatures } from "../../../view/feature-detail.js";
 import { type LayerHead, MemoryLayer } from "../../../view/file/layer-bytes.js";
-import type { Analysis, ViewSource } from "../../../view/protocol.js";
+import { type Analysis, shownFields, type ViewSource } from "../../../view/protocol.js";
 import { ViewLayer } from "../../../view/view-layer.js";
 
 /** Decodes what `viewToBytes` made, in Base64. */
@@ -20,12 +20,7 @@ export function localSource(layers: readonly ViewLayer[], analysis: Analysis): V
     tile: ({ layer, where }, address, color) => layerAt(layer).tile(address, where, color),
     count: ({ layer, where }) => layerAt(layer).count(where),
     rows: (layer, query, from, count) =>
-      layerAt(layer).rows(
-        query,
-        from,
-        count,
-        layerAt(layer).data.fields.map((_, field) => field),
-      ),
+      layerAt(layer).rows(query, from, count, shownFields(layerAt(layer).data.fields.length)),
     positionOf: (layer, query, row) => layerAt(layer).positionOf(query, row),
     feature: async (layer, row, zoom) => featureDetail(layerAt(layer), row, zoom, null),
     pick: (filters, x, y, zoom) =>
