@@ -259,6 +259,18 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(existsSync(scratch.path("x.html"))).toBe(false);
   });
 
+  test("writes a page to stdout, but not between records", () => {
+    const { status, stdout } = run("towns.csv", "-o", "-");
+    expect([status, stdout.slice(0, 15), stdout.trimEnd().slice(-7)]).toEqual([0, "<!doctype html>", "</html>"]);
+    expect(run("towns.csv", "-o", "-", "--json")).toMatchObject({
+      status: 2,
+      stdout: expect.stringContaining('"code":"usage"'),
+      stderr: "geoferry: both the page (-o is -) and the records of --json would go to stdout: choose one\n",
+    });
+    const record = run("towns.csv", "-o", "record.html", "--json").stdout.trimEnd().split("\n").at(-1)!;
+    expect(JSON.parse(record)).toMatchObject({ type: "page", output: "record.html", layers: 1, generalized: [] });
+  });
+
   test("opens the browser with an address that works once", async () => {
     const folder = scratch.path("bin");
     mkdirSync(folder);

@@ -14,7 +14,7 @@ import { sourceRequestOf } from "../options/source-options.js";
 import { printNotice } from "../output/print.js";
 import { bytes, ProgressDisplay } from "../output/progress.js";
 import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
-import { unprotect } from "../parse/arguments.js";
+import { outputOf, unprotect } from "../parse/arguments.js";
 import { numberOf, portNumber } from "../parse/values.js";
 import { interrupted } from "../signals.js";
 import { viewFiles } from "../view-page/page.js";
@@ -24,10 +24,20 @@ import { openBrowser } from "./open-browser.js";
 const defaultMaxSize = 10;
 const minMaxSize = 0.5;
 
+/** The file of a page; `-` for stdout, null without one. */
+const outputIn = ({ output }: ViewArguments): string | null =>
+  output === undefined ? null : outputOf(unprotect(output));
+
 /** Checked before anything is read, which may take long. @throws usage, option-invalid, output-exists */
-function checkArguments({ basemap, output, overwrite, maxSize }: ViewArguments): number {
+function checkArguments(args: ViewArguments): number {
+  const { basemap, overwrite, maxSize } = args;
+  const output = outputIn(args);
+  if (output === "-" && args.json)
+    throw createError("usage", {
+      reason: "both the page (-o is -) and the records of --json would go to stdout: choose one",
+    });
   if (basemap !== undefined) checkBasemap(basemap);
-  if (output !== undefined && !overwrite && existsSync(output))
+  if (output !== null && output !== "-" && !overwrite && existsSync(output))
     throw createError("output-exists", { output, use: "plan" });
   const size = numberOf("--max-size", maxSize, minMaxSize, false) ?? defaultMaxSize;
   return size * 1e6;
@@ -65,22 +75,21 @@ export async function runView(args: ViewArguments): Promise<number> {
   const status = worstStatus(statuses);
   if (view.layers.length === 0 && status !== 0) return status;
   const title = titleOf(view.inputs.map(({ input }) => input));
-  if (args.output !== undefined) {
+  const output = outputIn(args);
+  if (output !== null) {
     const { writeViewFile } = await import("../view-page/write-file.js");
     const written = await writeViewFile(view, {
       title,
-      path: args.output,
+      path: output,
       maxBytes,
       overwrite: args.overwrite ?? false,
     });
     if (args.json)
-      process.stdout.write(
-        `${JSON.stringify({ type: "page", output: args.output, layers: view.layers.length, ...written })}\n`,
-      );
+      process.stdout.write(`${JSON.stringify({ type: "page", output, layers: view.layers.length, ...written })}\n`);
     for (const sentence of written.generalized) printNotice(args, sentence);
     printNotice(
       args,
-      `saved a page with ${formatCount(view.layers.length, "layer")} in ${args.output} (${bytes(written.bytes)})`,
+      `saved a page with ${formatCount(view.layers.length, "layer")} in ${output === "-" ? "stdout" : output} (${bytes(written.bytes)})`,
     );
     return status;
   }
