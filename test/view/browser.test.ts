@@ -1,6 +1,9 @@
 /** The page of a view in a real browser. Set VIEW_SHOTS to a folder for pictures of it. */
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -335,6 +338,30 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
       expect.stringMatching(/line 3|record 2/),
     ]);
     expect(complaints).toEqual([]);
+  });
+
+  test("a base map comes from the server that the user names, which does not get the secret", async () => {
+    // A green pixel.
+    const tile = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNg+M8AAAICAQB7CYF4AAAAAElFTkSuQmCC",
+      "base64",
+    );
+    const requests: { url: string; referer: string | undefined }[] = [];
+    const server = createServer((request, response) => {
+      requests.push({ url: request.url!, referer: request.headers.referer });
+      response.setHeader("content-type", "image/png").end(tile);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const origin = `http://127.0.0.1:${port}`;
+    const { page, complaints } = await open(["five.gpkg", "--basemap", `${origin}/{z}/{x}/{y}.png`]);
+    await expect.poll(() => requests.length).toBeGreaterThan(3);
+    expect(requests.filter(({ url, referer }) => !/^\/\d+\/\d+\/\d+\.png$/.test(url) || referer !== undefined)).toEqual(
+      [],
+    );
+    expect(complaints.filter((url) => !url.startsWith(origin))).toEqual([]);
+    expect(await page.locator("#credit").innerText()).toBe(`127.0.0.1:${port}`);
   });
 
   test("names and values are text and nothing else", async () => {

@@ -75,7 +75,10 @@ export class Selection {
     this.picked = { features: [{ layer: state.active.id, row }], count: 1 };
     grid.select(row, null);
     const detail = await this.select(state.active, row, true);
-    if (detail?.center) map.reveal(detail.center);
+    if (detail?.center) {
+      map.reveal(detail.center);
+      map.uncover(detail.center, this.panel.getBoundingClientRect());
+    }
     return detail;
   }
 
@@ -97,6 +100,7 @@ export class Selection {
       if (turn !== this.turn) return null;
       map.select(detail);
       this.renderPanel(layer, detail);
+      if (detail.center && !isInTable) map.uncover(detail.center, this.panel.getBoundingClientRect());
       return detail;
     } catch (error) {
       this.host.showError(messageOf(error));

@@ -147,6 +147,21 @@ export class MapView {
     this.moved();
   }
 
+  /** Moves a place in units of the world to where a panel on the map does not hide it. */
+  uncover([x, y]: readonly [number, number], panel: DOMRect): void {
+    const { camera } = this;
+    const frame = this.frame.getBoundingClientRect();
+    const left = x / worldSize;
+    const point = camera.toScreen(left + Math.round(camera.x - left), y / worldSize);
+    const [fromX, fromY] = [panel.left - frame.left, panel.top - frame.top];
+    if (point.x < fromX || point.y < fromY || point.x > panel.right - frame.left || point.y > panel.bottom - frame.top)
+      return;
+    // The panel is at the right, or on a phone at the bottom.
+    if (fromX > fromY) camera.panBy(point.x - fromX / 2, 0);
+    else camera.panBy(0, point.y - fromY / 2);
+    this.moved();
+  }
+
   focus(): void {
     this.canvas.focus();
   }

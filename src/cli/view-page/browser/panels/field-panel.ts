@@ -1,7 +1,7 @@
 /** Statistics of the fields of a layer: what `geoferry info --stats` prints, as small charts. */
 import type { FieldStatisticsReport, ReportedValue } from "../../../../statistics/field-report.js";
 import type { Analysis, LayerAnalysis } from "../../../../view/protocol.js";
-import { button, dataText, groupDigits, make } from "../dom.js";
+import { button, countOf, dataText, groupDigits, make } from "../dom.js";
 import type { LayerState } from "../state.js";
 
 export function analysisOf(analysis: Analysis | null, { id }: LayerState): LayerAnalysis | null {
@@ -115,7 +115,7 @@ function renderStatistics(field: FieldStatisticsReport): HTMLElement[] {
   if (mean !== null) facts.push(["Mean", numberText(mean)]);
   if (quantiles) facts.push(["Median", `${quantiles.exact ? "" : "≈ "}${numberText(quantiles.values["50"])}`]);
   if (notFinite > 0) facts.push(["Not finite", groupDigits(notFinite)]);
-  if (longest) facts.push(["Longest", `${groupDigits(longest.characters)} characters`]);
+  if (longest) facts.push(["Longest", countOf(longest.characters, "character")]);
   const list = make("dl", { class: "facts" });
   for (const [name, value] of facts) list.append(make("dt", {}, name), make("dd", { dir: "auto" }, value));
   const chart =
