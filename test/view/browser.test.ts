@@ -1,7 +1,7 @@
 /** The page of a view in a real browser. Set VIEW_SHOTS to a folder for pictures of it. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -404,6 +404,25 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.locator(".grid-body .grid-row").nth(1).click();
     await expect.poll(() => page.locator("#feature-title").innerText()).toBe("East");
     expect([complaints, await page.locator("#note").isHidden()]).toEqual([[], true]);
+  });
+
+  test("a page that would be too large says what it leaves out", async () => {
+    const rows = Array.from(
+      { length: 60_000 },
+      (_, k) => `${Math.sin(k) * 170},${Math.cos(k * 3) * 80},Name ${Math.sin(k * k)}`,
+    );
+    writeFileSync(scratch.path("large.csv"), `lon,lat,name\n${rows.join("\n")}\n`);
+    const { status, stderr } = geoferry(["view", "large.csv", "-o", "large.html", "--max-size", "0.9"], {
+      cwd: scratch.folder,
+    });
+    expect([status, statSync(scratch.path("large.html")).size < 900_000]).toEqual([0, true]);
+    const [, kept] = /This page has ([\d,]+) of 60,000 features/.exec(stderr)!;
+    const { page, complaints } = await openPageFile(browser, scratch.path("large.html"));
+    await drawn(page);
+    await shot(page, "file-reduced");
+    expect(await page.getByRole("note").innerText()).toContain(`This page has ${kept} of 60,000 features`);
+    expect(await page.locator("#table-status").innerText()).toBe(`${kept} features`);
+    expect(complaints).toEqual([]);
   });
 
   test("a page of a hostile file runs nothing", async () => {
