@@ -1,6 +1,6 @@
 const aborter = new AbortController();
 
-/** Aborted by the first SIGINT or SIGTERM and when stdout is closed. A second signal exits at once. */
+/** Aborted by the first SIGINT, SIGTERM or SIGHUP and when stdout is closed. A second signal exits at once. */
 export const interrupted: AbortSignal = aborter.signal;
 
 /** Call before loading other modules, so that a signal during start-up is handled, too. */
@@ -11,6 +11,7 @@ export function listenForSignals(): void {
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
+  process.on("SIGHUP", interrupt);
 }
 
 let stdoutError: NodeJS.ErrnoException | undefined;

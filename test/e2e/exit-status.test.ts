@@ -231,19 +231,22 @@ describe("exit statuses", () => {
     expect(run.stdout).toContain("FeatureCollection");
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("exit 130: interrupted by %s, with nothing left", async (signal) => {
-    const folder = scratch.path(signal);
-    mkdirSync(folder);
-    const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
-    writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
-    const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
-    // Its temporary files show that it is running.
-    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
-    child.kill(signal);
-    const status = await new Promise((resolve) => child.on("exit", resolve));
-    expect(status).toBe(130);
-    expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
-  });
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "exit 130: interrupted by %s, with nothing left",
+    async (signal) => {
+      const folder = scratch.path(signal);
+      mkdirSync(folder);
+      const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
+      writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
+      const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
+      // Its temporary files show that it is running.
+      await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
+      child.kill(signal);
+      const status = await new Promise((resolve) => child.on("exit", resolve));
+      expect(status).toBe(130);
+      expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
+    },
+  );
 
   test.each([false, true])(
     "exit 130: an interrupted batch reports which inputs were done (--json %s)",

@@ -41,6 +41,8 @@ export async function readMapInput(
   try {
     await readSnapshot(client, workspace, {
       rounding: fullPrecision,
+      // Integers beyond 2^53 and long decimals as the service sends them.
+      exact: true,
       singleRead,
       maxBytes,
       onProgress: ({ features }) => onProgress(features),
