@@ -13,16 +13,20 @@ import ogc from "./ogc/index.js";
 import postgis from "./postgis/index.js";
 import shapefile from "./shapefile/index.js";
 import spreadsheets from "./spreadsheets/index.js";
+import tcx from "./tcx/index.js";
+import topojson from "./topojson/index.js";
 
 export const builtins: readonly { readonly module: string; readonly formats: readonly Format[] }[] = [
   { module: "#plugins/shapefile", formats: [shapefile] },
   { module: "#plugins/csv", formats: [csv] },
   { module: "#plugins/geopackage", formats: [geopackage] },
   { module: "#plugins/geojson", formats: geojson },
+  { module: "#plugins/topojson", formats: [topojson] },
   { module: "#plugins/geoparquet", formats: [geoparquet] },
   { module: "#plugins/flatgeobuf", formats: [flatgeobuf] },
   { module: "#plugins/spreadsheets", formats: spreadsheets },
   { module: "#plugins/gpx", formats: [gpx] },
+  { module: "#plugins/tcx", formats: [tcx] },
   { module: "#plugins/kml", formats: [kml] },
   { module: "#plugins/arcgis", formats: arcgis },
   { module: "#plugins/ogc", formats: ogc },

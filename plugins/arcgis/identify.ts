@@ -1,4 +1,5 @@
 import type { Confidence } from "../../src/plugin/index.js";
+import { findTopology } from "../shared/json/topology-head.js";
 
 /** Members of a feature set that no other format has (ArcGIS REST API, "Feature set"). */
 const featureSetMembers =
@@ -13,7 +14,7 @@ export function identifyEsriJson(head: Buffer): Confidence {
   const text = head.toString("latin1", bom);
   if (!/^\s*\{/.test(text)) return "no";
   if (serviceError.test(text)) return "maybe";
-  if (geoJsonFeature.test(text)) return "no";
+  if (geoJsonFeature.test(text) || findTopology(text) !== "no") return "no";
   const hasAttributes = /"features"\s*:\s*\[\s*\{[\s\S]*?"attributes"\s*:\s*\{/.test(text);
   if (featureSetMembers.test(text) && (hasAttributes || featureStart.test(text))) return "yes";
   if (hasAttributes) return "maybe";

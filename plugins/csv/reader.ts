@@ -4,9 +4,11 @@
  * `Batch`. The plan, with the delimiter, the types of columns and the geometry, comes from `makePlan`, which scans the file; `chooseGeometry`
  * decides which columns are coordinates: those of options, of a `.csvt`, or of `detectGeometry`, by names and values.
  */
+
 import { createError } from "../../src/errors.js";
 import type { Dataset } from "../../src/model/layer.js";
 import type { ReadContext, Source } from "../../src/plugin/format.js";
+import { fileStem } from "../shared/file-stem.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import { makePlan } from "../shared/table/plan/make-plan.js";
 import type { TablePlan } from "../shared/table/plan/plan.js";
@@ -29,7 +31,7 @@ export async function open(
       (context.scanResult as TablePlan | undefined) ??
       (await makePlan(source, file, { ...options, cells: "text" }, context, length));
     return {
-      layers: [createTableLayer(layerName(source), { source, file, plan, length }, context)],
+      layers: [createTableLayer(fileStem(source.name), { source, file, plan, length }, context)],
       scanResult: plan,
       [Symbol.asyncDispose]: () => file.close(),
     };
@@ -37,9 +39,4 @@ export async function open(
     await file.close();
     throw error;
   }
-}
-
-function layerName(source: Source): string {
-  const base = source.name.split(/[/\\]/).at(-1)!;
-  return base.replace(/\.[^.]*$/, "") || base;
 }

@@ -1,10 +1,10 @@
 import type { Confidence } from "../../src/plugin/format.js";
+import { findTopology } from "../shared/json/topology-head.js";
 import { detectSequenceForm } from "./scan/file-layout.js";
 
 const geoJsonType =
   /"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/;
 const jsonOpening = /^\s*(\{|\[\s*\{)/;
-const topoJson = /^\s*\{\s*(?:"(?!type")[^"]*"\s*:[^{[]*,\s*)*"type"\s*:\s*"Topology"/;
 /** Marks of Esri JSON, whose features have `attributes` in place of properties. */
 const esriJson =
   /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"|"features"\s*:\s*\[\s*\{\s*("geometry"\s*:\s*(\{[^{}]*\}|null)\s*,\s*)?"attributes"\s*:/;
@@ -21,7 +21,7 @@ export function rateGeoJson(
   // The writer's output for a layer without features.
   const isBlank = head.length > 0 && head.length >= source.size && text.trim() === "";
   if (isBlank && sequenceExtension.test(source.name)) return { geojson: "no", geojsonseq: "yes" };
-  if (!jsonOpening.test(text) || topoJson.test(text)) return { geojson: "no", geojsonseq: "no" };
+  if (!jsonOpening.test(text) || findTopology(text) !== "no") return { geojson: "no", geojsonseq: "no" };
   const found = geoJsonType.exec(text);
   if (!found) return { geojson: "no", geojsonseq: "no" };
   if (esriJson.test(text.slice(0, found.index)) && !/"FeatureCollection"/.test(text)) {

@@ -14,10 +14,10 @@ import type {
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { refuseCutAnswer } from "../shared/cut-answer.js";
+import { readCrsMember } from "../shared/json/crs-member.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
 import type { readOptions } from "./options.js";
 import { BatchCollector } from "./read/batch-collector.js";
-import { readCrsMember } from "./read/crs-member.js";
 import { type IssueReporter, trailingCommaMessage } from "./read/feature-parser.js";
 import { maxChunkBytes, type SplitContext, SplitReader, type SplitSettings } from "./read/split-reader.js";
 import {

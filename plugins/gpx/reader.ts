@@ -10,8 +10,10 @@
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
+import { fileStem } from "../shared/file-stem.js";
 import { readSplitBytes, releaseSplitBytes } from "../shared/split-bytes.js";
 import { defaultSplitBytes } from "../shared/split-size.js";
+import { toLayerField } from "../shared/xml/batch-columns.js";
 import { XmlReader, type XmlReaderTuning, XmlToken } from "../shared/xml/reader.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
 import type { readOptions } from "./options.js";
@@ -19,7 +21,7 @@ import { FeatureBuilder } from "./read/feature-builder.js";
 import { GpxParser } from "./read/gpx-parser.js";
 import { maxPaths } from "./read/paths.js";
 import { scanGpx } from "./read/scan.js";
-import { type GpxField, type GpxScanResult, type GpxSplit, toLayerField } from "./read/scan-result.js";
+import type { GpxField, GpxScanResult, GpxSplit } from "./read/scan-result.js";
 
 type Options = OptionValues<typeof readOptions>;
 
@@ -68,11 +70,6 @@ export async function openGpx(
     await file.close();
     throw error;
   }
-}
-
-function fileStem(path: string): string {
-  const file = path.split(/[/\\]/).at(-1)!;
-  return file.replace(/\.[^.]*$/, "") || file;
 }
 
 class GpxLayer implements Layer {

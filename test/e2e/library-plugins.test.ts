@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Feature, Position } from "geojson";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, samples } from "../support/command.js";
+import { FitMessage, type FitRow, FitType, fitFile } from "../support/formats/fit-file.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
 const scratch = new TemporaryFolder();
@@ -98,29 +99,86 @@ describe("@tmcw/togeojson", () => {
     expect(positions(wrapped)).toEqual(positions(builtIn));
   });
 
-  test("@tmcw/togeojson reads a TCX, which no other driver does", () => {
-    const point = (time: string, lat: number, lon: number, heart: number) =>
-      `<Trackpoint><Time>${time}</Time><Position><LatitudeDegrees>${lat}</LatitudeDegrees><LongitudeDegrees>${lon}</LongitudeDegrees></Position><AltitudeMeters>500</AltitudeMeters><HeartRateBpm><Value>${heart}</Value></HeartRateBpm></Trackpoint>`;
-    writeFileSync(
-      scratch.path("ride.tcx"),
-      `<?xml version="1.0"?><TrainingCenterDatabase xmlns="http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2"><Activities><Activity Sport="Biking"><Id>2026-05-01T08:00:00Z</Id><Lap StartTime="2026-05-01T08:00:00Z"><Track>${point("2026-05-01T08:00:00Z", 47.1, 11.2, 120)}${point("2026-05-01T08:00:05Z", 47.2, 11.3, 124)}</Track></Lap></Activity></Activities></TrainingCenterDatabase>`,
-    );
-    const [lap, ...rest] = convertedFeatures("ride.tcx", "ride.geojson", ...plugin);
-    expect(rest).toEqual([]);
-    expect(lap!.geometry).toEqual({
-      type: "LineString",
-      coordinates: [
-        [11.2, 47.1, 500],
-        [11.3, 47.2, 500],
-      ],
-    });
-    expect(JSON.stringify(lap!.properties)).toContain("[120,124]");
+  test("@tmcw/togeojson gives the lines of the laps that the built-in reader of TCX gives", () => {
+    const input = `${samples}/tcx/col-de-voza.tcx`;
+    const wrapped = convertedFeatures(input, "wrapped.geojson", "--from", "togeojson-tcx", ...plugin);
+    const builtIn = convertedFeatures(input, "built-in.geojson");
+    const lines = (all: Feature[]) =>
+      all.map(({ geometry }) => geometry).filter((each) => /Line/.test(String(each?.type)));
+    expect(wrapped).toHaveLength(3);
+    expect(lines(wrapped)).toEqual(lines(builtIn));
   });
 
   test("@tmcw/togeojson refuses broken XML, and nothing is written", () => {
     writeFileSync(scratch.path("broken.gpx"), '<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="1" lon="2">');
     expect(convert("broken.gpx", "broken.geojson", "--from", "togeojson-gpx", ...plugin).status).toBe(3);
     expect(existsSync(scratch.path("broken.geojson"))).toBe(false);
+  });
+});
+
+describe("fit-file-parser", () => {
+  const plugin = ["--plugin", "geoferry-plugin-fit"];
+  /** 2026-05-01T08:00:00Z in seconds since 1989-12-31, the epoch of FIT. */
+  const start = Date.UTC(2026, 4, 1, 8) / 1000 - Date.UTC(1989, 11, 31) / 1000;
+  const record = (seconds: number, place: readonly [lon: number, lat: number] | null, height: number, heart: number) =>
+    [
+      FitMessage.record,
+      [253, FitType.uint32, start + seconds],
+      ...(place === null ? [] : [[1, FitType.sint32, place[0]] as const, [0, FitType.sint32, place[1]] as const]),
+      // Altitudes are in fifths of a metre above −500 m.
+      [2, FitType.uint16, (height + 500) * 5],
+      [3, FitType.uint8, heart],
+    ] as const;
+  const lap = [
+    FitMessage.lap,
+    [253, FitType.uint32, start + 20],
+    [2, FitType.uint32, start],
+    [25, FitType.enum, 2],
+  ] as const;
+  const session = [FitMessage.session, ...lap.slice(1, 3), [5, FitType.enum, 2]] as FitRow;
+  const activity = [FitMessage.activity, [253, FitType.uint32, start + 20], [1, FitType.uint16, 1]] as const;
+  // 2^30 and 2^29 are 90° and 45°: positions are in units of 180° / 2^31.
+  const ride = fitFile([
+    record(0, [2 ** 29, 2 ** 28], 1000, 100),
+    record(10, null, 1005, 110),
+    record(20, [2 ** 30, 2 ** 29], 1010.2, 120),
+    ...[lap, session, activity],
+  ]);
+
+  test("fit-file-parser gives each lap as a line with the values of its records, and those without a position are reported", () => {
+    writeFileSync(scratch.path("ride.fit"), ride);
+    const { status, stderr } = convert("ride.fit", "ride.geojson", ...plugin);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining("point-without-place") });
+    expect(featuresOf("ride.geojson")).toEqual([
+      {
+        type: "Feature",
+        geometry: {
+          type: "LineString",
+          coordinates: [
+            [45, 22.5, 1000],
+            [90, 45, 1010.2],
+          ],
+        },
+        properties: {
+          ...{ sport: "cycling", timestamp: "2026-05-01T08:00:20.000Z", start_time: "2026-05-01T08:00:00.000Z" },
+          coordinateProperties: {
+            times: ["2026-05-01T08:00:00.000Z", "2026-05-01T08:00:20.000Z"],
+            altitude: [1000, 1010.2],
+            heart: [100, 120],
+          },
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ["cut", ride.subarray(0, ride.length - 30)],
+    ["with a changed byte", Buffer.concat([ride.subarray(0, 60), Buffer.of(ride[60]! ^ 1), ride.subarray(61)])],
+    ["empty but for its header", ride.subarray(0, 14)],
+  ])("fit-file-parser refuses a file that is %s, and nothing is written", (_, bytes) => {
+    writeFileSync(scratch.path("damaged.fit"), bytes);
+    expect(convert("damaged.fit", "damaged.geojson", ...plugin).status).toBe(3);
+    expect(existsSync(scratch.path("damaged.geojson"))).toBe(false);
   });
 });
 

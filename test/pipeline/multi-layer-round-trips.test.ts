@@ -18,7 +18,7 @@ const hasOwnTests = ({ id }: Format) => id.startsWith("gdal:");
 const formats = builtins
   .flatMap((builtin) => builtin.formats)
   .filter((format) => format.reader && format.writer && !format.addresses && !hasOwnTests(format));
-const several = formats.filter(({ id }) => ["geopackage", "kml", "gpx"].includes(id));
+const several = formats.filter(({ id }) => ["geopackage", "kml", "gpx", "topojson"].includes(id));
 const pairs = several.flatMap((a) => formats.filter((b) => b !== a).map((b) => [a.id, b.id, a, b] as const));
 
 const names = fc.uniqueArray(

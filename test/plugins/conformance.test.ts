@@ -11,6 +11,8 @@ import kml from "../../plugins/kml/index.js";
 import { gml } from "../../plugins/ogc/index.js";
 import shapefile from "../../plugins/shapefile/index.js";
 import { ods, xlsx } from "../../plugins/spreadsheets/index.js";
+import tcx from "../../plugins/tcx/index.js";
+import topojson from "../../plugins/topojson/index.js";
 import { fieldTypes } from "../../src/model/index.js";
 import { checkFormat } from "../../src/testing/index.js";
 
@@ -62,6 +64,29 @@ describe("every format keeps the contract", () => {
     writerOptions: { multipoints: "reject" },
     keepsTypes: fieldTypes,
     groupOf: (geometry) => (geometry?.type === "Point" && geometry.coordinates.length > 0 ? 0 : 1),
+  });
+  checkFormat(tcx, {
+    test,
+    samples: [
+      {
+        path: `${samples}tcx/col-de-voza.tcx`,
+        layers: [{ features: 5, geometryTypes: ["Point", "LineString", "MultiLineString"] }],
+      },
+    ],
+    readerOptions: { tcxType: "no" },
+  });
+  checkFormat(topojson, {
+    test,
+    samples: [
+      {
+        path: `${samples}topojson/districts.topojson`,
+        layers: [
+          { features: 4, geometryTypes: ["Polygon", "MultiPolygon"] },
+          { features: 2, geometryTypes: ["Point", "MultiPoint"] },
+          { features: 1, geometryTypes: ["LineString"] },
+        ],
+      },
+    ],
   });
   checkFormat(shapefile, {
     test,

@@ -290,7 +290,9 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     const { page, complaints } = await open(["utm.shp"]);
     expect(await page.locator(".layer-about").first().innerText()).toContain("EPSG:25832");
     const box = (await page.locator("#map").boundingBox())!;
+    const before = await page.locator("#cursor").innerText();
     await page.mouse.move(box.x + 500, box.y + 200);
+    await expect.poll(() => page.locator("#cursor").innerText()).not.toBe(before);
     await expect
       .poll(async () => (await page.locator("#cursor").innerText()).replaceAll("\u00a0", " "))
       .toMatch(/N, .* E\s+EPSG:25832 [\d,]+\.\d, 6,[\d,]+\.\d$/);

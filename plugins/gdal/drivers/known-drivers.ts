@@ -68,12 +68,6 @@ export const knownDrivers: readonly KnownDriver[] = [
     writes: true,
     signature: startsWithBytes("ARROW1"),
   },
-  {
-    driver: "TopoJSON",
-    label: "TopoJSON",
-    extensions: ["topojson"],
-    signature: matchesPattern(/^\s*\{\s*"type"\s*:\s*"Topology"/),
-  },
   { driver: "OSM", label: "OpenStreetMap", extensions: ["osm", "pbf"] },
   { driver: "DGN", label: "MicroStation DGN 7", extensions: ["dgn"], writes: true },
   { driver: "CAD", label: "AutoCAD DWG", extensions: ["dwg"] },

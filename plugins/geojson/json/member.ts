@@ -1,7 +1,7 @@
 import { Kind } from "../../../src/model/index.js";
-import { type JsonCursor, JsonToken } from "./cursor.js";
+import { type JsonCursor, JsonToken } from "../../shared/json/cursor.js";
+import { JsonStringDecoder } from "../../shared/json/text.js";
 import { memberNames, typeNames } from "./keyword-table.js";
-import { JsonStringDecoder } from "./text.js";
 
 /** Types of objects that are not geometries. */
 export const featureType = 8;

@@ -1,5 +1,5 @@
 import type { Batch } from "../../../src/model/index.js";
-import type { JsonCursor } from "../json/cursor.js";
+import type { JsonCursor } from "../../shared/json/cursor.js";
 import type { SplitFeatureReader } from "../scan/split-finder.js";
 import { FeatureParser, type IssueReporter } from "./feature-parser.js";
 

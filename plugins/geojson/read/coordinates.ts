@@ -1,7 +1,7 @@
 import { type GeometryBuilder, Kind } from "../../../src/model/index.js";
+import { type JsonCursor, maxDepth } from "../../shared/json/cursor.js";
 import { parseNumber } from "../../shared/text/parse-number.js";
 import { parsePlainDecimal } from "../../shared/text/plain-decimal.js";
-import { type JsonCursor, maxDepth } from "../json/cursor.js";
 
 /** Nesting depth of positions by kind (RFC 7946, section 3.1); the array of a Point is itself a position. */
 const nestingByKind = [0, 1, 2, 3, 2, 3, 4];

@@ -1,31 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import { Batch, type Column, type Field, GeometryBuilder } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
-import { JsonCursor, JsonToken } from "../json/cursor.js";
+import { JsonCursor, JsonToken } from "../../shared/json/cursor.js";
+import { isIdToken, maxBatchRows, PropertyColumns } from "../../shared/json/property-columns.js";
+import { createIssueReporter, RawColumn } from "../../shared/json/raw-column.js";
 import { collectionType, featureType, readName, readType, unknownType } from "../json/member.js";
 import { FeatureTemplates } from "./feature-template.js";
 import { GeometryParser } from "./geometry-parser.js";
-import { isIdToken, PropertyColumns } from "./property-columns.js";
-import { RawColumn, type ReportIssue } from "./raw-column.js";
 
-/** Limits of a batch in features, positions, columns, and features times columns. */
-const maxBatchRows = 1000;
+/** Limit of the positions of a batch. */
 const maxBatchPositions = 65536;
-export const maxBatchColumns = 2048;
-const maxBatchCells = 1 << 18;
-/** Issues that change a value. */
-const lossyIssues: ReadonlySet<Parameters<ReportIssue>[0]> = new Set([
-  "non-finite-value",
-  "invalid-utf8",
-  "lone-surrogate",
-]);
-
-const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
-  "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
-  "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
-  "control-character": "a control character stands in a string without its escape",
-  "non-finite-value": "NaN or an infinity, which JSON does not have, became null",
-};
 
 export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
 
@@ -89,12 +73,7 @@ export class FeatureParser {
   }
 
   get full(): boolean {
-    return (
-      this.rows >= maxBatchRows ||
-      this.geometries.positionCount >= maxBatchPositions ||
-      this.properties.count > maxBatchColumns ||
-      this.rows * this.properties.count >= maxBatchCells
-    );
+    return this.properties.isFull(this.rows) || this.geometries.positionCount >= maxBatchPositions;
   }
 
   /**
@@ -373,10 +352,7 @@ export class FeatureParser {
   /** The features read since the last batch, null if there are none. */
   finish(): Batch | null {
     const { rows } = this;
-    const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
-      if (lossyIssues.has(code)) this.context.reportLoss(code, field, issueMessages[code], count);
-      else this.context.reportNotice(code, field, issueMessages[code], count);
-    };
+    const remark = createIssueReporter(this.context);
     const { bytes } = this.cursor;
     const { fields, columns } = this.properties.finish(rows, bytes, this.valid, remark);
     const ids = this.hasIds

@@ -1,9 +1,9 @@
 import { Kind } from "../../../src/model/index.js";
-import { ByteRun } from "../json/byte-run.js";
-import { type JsonCursor, JsonSyntaxError, JsonToken } from "../json/cursor.js";
+import { ByteRun } from "../../shared/json/byte-run.js";
+import { type JsonCursor, JsonSyntaxError, JsonToken } from "../../shared/json/cursor.js";
+import { isIdToken, type PropertyColumns } from "../../shared/json/property-columns.js";
+import type { RawColumn } from "../../shared/json/raw-column.js";
 import { featureType, readName, readType } from "../json/member.js";
-import { isIdToken, type PropertyColumns } from "./property-columns.js";
-import type { RawColumn } from "./raw-column.js";
 
 /** Values that differ between features. */
 const TemplateSlot = { id: 0, properties: 1, type: 2, coordinates: 3, passed: 4 } as const;

@@ -1,5 +1,5 @@
 import { type GeometryBuilder, Kind } from "../../../src/model/index.js";
-import { type JsonCursor, JsonToken } from "../json/cursor.js";
+import { type JsonCursor, JsonToken } from "../../shared/json/cursor.js";
 import { readName, readType } from "../json/member.js";
 import { CoordinateReader } from "./coordinates.js";
 

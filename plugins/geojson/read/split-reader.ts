@@ -1,7 +1,7 @@
 import { createError, type Place } from "../../../src/errors.js";
 import type { Batch, Reject } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
-import { JsonSyntaxError } from "../json/cursor.js";
+import { JsonSyntaxError } from "../../shared/json/cursor.js";
 import type { FeatureSplit } from "../scan/feature-split.js";
 import { FeatureParser, type IssueReporter } from "./feature-parser.js";
 import { type FirstMemberName, findFeature } from "./resync.js";

@@ -7,10 +7,10 @@ import {
   maxDoubleTextBytes,
   temporalTypeAt,
 } from "../../../src/model/index.js";
+import { JsonToken } from "../../shared/json/cursor.js";
+import { maxSafeDigits, parseShortInteger } from "../../shared/json/raw-column.js";
+import { JsonStringDecoder } from "../../shared/json/text.js";
 import { parseNumber } from "../../shared/text/parse-number.js";
-import { JsonToken } from "../json/cursor.js";
-import { JsonStringDecoder } from "../json/text.js";
-import { maxSafeDigits, parseShortInteger } from "../read/raw-column.js";
 
 /** Thrown if only reading the features can determine the summary. */
 export class CannotInfer extends Error {}

@@ -14,12 +14,12 @@ import {
   Summarizer,
 } from "../../../src/model/index.js";
 import { isSingleGeometryFamily } from "../../shared/geometry-families.js";
-import { JsonCursor, JsonToken } from "../json/cursor.js";
+import { JsonCursor, JsonToken } from "../../shared/json/cursor.js";
+import { maxBatchColumns, PropertyColumns } from "../../shared/json/property-columns.js";
+import { RawColumn } from "../../shared/json/raw-column.js";
 import { CoordinateReader } from "../read/coordinates.js";
-import { FeatureParser, type IssueReporter, maxBatchColumns } from "../read/feature-parser.js";
+import { FeatureParser, type IssueReporter } from "../read/feature-parser.js";
 import { FeatureTemplates } from "../read/feature-template.js";
-import { PropertyColumns } from "../read/property-columns.js";
-import { RawColumn } from "../read/raw-column.js";
 import { CannotInfer, ColumnStats, Unescaper } from "./column-stats.js";
 import { skipCoordinates } from "./skip-coordinates.js";
 import type { SplitFeatureReader } from "./split-finder.js";

@@ -1,7 +1,7 @@
 import { GeoferryError } from "../../../src/errors.js";
 import type { Extent, LayerSummary, SummaryRequest } from "../../../src/model/index.js";
 import type { SourceFile } from "../../../src/plugin/format.js";
-import { JsonSyntaxError } from "../json/cursor.js";
+import { JsonSyntaxError } from "../../shared/json/cursor.js";
 import type { IssueReporter } from "../read/feature-parser.js";
 import { maxChunkBytes } from "../read/split-reader.js";
 import { CannotInfer } from "./column-stats.js";

@@ -1,5 +1,5 @@
+import type { JsonCursor } from "../../shared/json/cursor.js";
 import { highBits, lowBits } from "../../shared/text/byte-words.js";
-import type { JsonCursor } from "../json/cursor.js";
 
 const comma = 44;
 const opening = 91;

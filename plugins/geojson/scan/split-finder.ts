@@ -1,5 +1,5 @@
 import type { SourceFile } from "../../../src/plugin/format.js";
-import { type JsonCursor, JsonSyntaxError } from "../json/cursor.js";
+import { type JsonCursor, JsonSyntaxError } from "../../shared/json/cursor.js";
 import type { FeatureSplit } from "./feature-split.js";
 
 /** Bytes read beyond the size of a split, for its last feature. */

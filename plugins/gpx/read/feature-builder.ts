@@ -1,12 +1,12 @@
 import { Batch, type Field, GeometryBuilder, Kind } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
+import { addPosition, LineBuilder } from "../../shared/tracks/line-builder.js";
+import { BatchColumns } from "../../shared/xml/batch-columns.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "../elements.js";
 import type { ShapePoint } from "../route-shape.js";
-import { BatchColumns } from "./batch-columns.js";
 import { FeatureReports } from "./feature-reports.js";
-import { addPosition, LineBuilder } from "./line-builder.js";
 import { MemberPaths } from "./member-paths.js";
 import type { ValuePath } from "./paths.js";
 import type { GpxField } from "./scan-result.js";
@@ -87,7 +87,7 @@ export class FeatureBuilder implements FeatureVisitor {
     this.records++;
     if (this.links.length > 0) this.links.length = 0;
     this.reader.content.clear();
-    if (kind !== Gpx.wpt) this.lines.begin(kind, this.geometry);
+    if (kind !== Gpx.wpt) this.lines.begin(kind === Gpx.trk, this.geometry);
     return true;
   }
 

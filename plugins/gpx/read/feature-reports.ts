@@ -1,5 +1,6 @@
 /** Counts what is reported of the features of a split. */
 import type { ReadContext } from "../../../src/plugin/format.js";
+import { CountedReports } from "../../shared/tracks/counted-reports.js";
 
 const noticeMessages = {
   "segment-empty": "a track segment without points was left out",
@@ -16,32 +17,8 @@ const lossMessages = {
     "text in a feature between its elements, where GPX does not allow it, was left out: a tag may be damaged there",
 } as const;
 
-export class FeatureReports {
-  private readonly notices = new Map<keyof typeof noticeMessages, number>();
-  private readonly losses = new Map<keyof typeof lossMessages, number>();
-
-  constructor(private readonly context: ReadContext) {}
-
-  notice(code: keyof typeof noticeMessages): void {
-    this.notices.set(code, (this.notices.get(code) ?? 0) + 1);
-  }
-
-  loss(code: keyof typeof lossMessages, count = 1): void {
-    this.losses.set(code, (this.losses.get(code) ?? 0) + count);
-  }
-
-  /** Reports a value of a point that is left out. */
-  valueLeftOut(name: string): void {
-    const example = "values of points with more than 256 names, or repeated ones, were left out";
-    this.context.reportLoss("point-values-left-out", name, example);
-  }
-
-  /** Reports what was counted, at the end of a split. */
-  report(): void {
-    const { context } = this;
-    for (const [code, count] of this.notices) context.reportNotice(code, undefined, noticeMessages[code], count);
-    for (const [code, count] of this.losses) context.reportLoss(code, undefined, lossMessages[code], count);
-    this.notices.clear();
-    this.losses.clear();
+export class FeatureReports extends CountedReports<keyof typeof noticeMessages, keyof typeof lossMessages> {
+  constructor(context: Pick<ReadContext, "reportLoss" | "reportNotice">) {
+    super(context, noticeMessages, lossMessages);
   }
 }

@@ -1,27 +1,20 @@
 import { type FieldType, fieldTypes, type XmlPathStep } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
-import { findNumberLikeName } from "../../shared/text/number-like-names.js";
-import { classifyValue, fittingType, guessType, ValueForm } from "../../shared/text/value-forms.js";
+import { fittingType, guessType } from "../../shared/text/value-forms.js";
+import {
+  addValue,
+  emptyStats,
+  reportNumberLikeNames,
+  uniteStats,
+  type ValueStats,
+} from "../../shared/text/value-stats.js";
 import { coordinateField, Gpx, gpxTypeField, linksField, segmentField, standardFields } from "../elements.js";
 import type { ValuePath } from "./paths.js";
 import type { GpxField, GpxScanResult } from "./scan-result.js";
 
-interface FieldStats {
-  /** The `ValueForm` flags of all values. */
-  forms: number;
-  /** The first texts that are numbers. */
-  readonly numbers: string[];
-  repeated: boolean;
+interface FieldStats extends ValueStats {
   steps: readonly XmlPathStep[] | null;
-  /** The number of the last feature with the field. */
-  seen: number;
 }
-
-/** The number of texts of a field that are searched for names that look like numbers. */
-const maxNumberSamples = 100;
-/** The maximum number of fields that a notice names. */
-const maxListedFields = 5;
-const numberForms = ValueForm.int32 | ValueForm.int53 | ValueForm.int64 | ValueForm.double | ValueForm.beyond;
 
 /** Collects the fields of each kind of feature, and infers their types. */
 export class FieldScan {
@@ -52,12 +45,12 @@ export class FieldScan {
   addStandard(index: number, bytes: Buffer, from: number, to: number): void {
     const of = this.standards[this.kind]!;
     of[index] ??= this.statsOf(standardFields[index]!.name);
-    if (to > from) this.addValue(of[index], bytes, from, to);
+    if (to > from) addValue(of[index], this.features, bytes, from, to);
   }
 
   /** Adds an element in extensions, or an attribute of one. */
   addExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
-    this.addValue(this.statsOfPath(path), bytes, from, to);
+    addValue(this.statsOfPath(path), this.features, bytes, from, to);
   }
 
   addLink(): void {
@@ -95,22 +88,10 @@ export class FieldScan {
     const stats = this.stats[this.kind]!;
     let known = stats.get(name);
     if (!known) {
-      known = { forms: 0, numbers: [], repeated: false, steps, seen: 0 };
+      known = { ...emptyStats(), steps };
       stats.set(name, known);
     }
     return known;
-  }
-
-  private addValue(stats: FieldStats, bytes: Buffer, from: number, to: number): void {
-    // One value that is a text makes the field a text.
-    if (to > from && (stats.forms & ValueForm.text) === 0) {
-      const form = classifyValue(bytes, from, to);
-      stats.forms |= form;
-      if (stats.numbers.length < maxNumberSamples && (form & numberForms) !== 0)
-        stats.numbers.push(bytes.toString("latin1", from, to));
-    }
-    if (stats.seen === this.features) stats.repeated = true;
-    stats.seen = this.features;
   }
 
   result(): GpxScanResult["fields"] {
@@ -162,33 +143,15 @@ export class FieldScan {
 
   /** Reports fields of numbers that may be names: as numbers, different ones become equal. */
   reportNumberLikeNames(context: Pick<ReadContext, "reportNotice">): void {
-    const examples = new Map<string, string>();
-    for (const [name, { forms, numbers, repeated }] of this.statsOfKinds([Gpx.wpt, Gpx.rte, Gpx.trk])) {
-      if (repeated || this.declared.has(name) || standardFields.some((each) => each.name === name)) continue;
+    const isNumber = (name: string, { forms, repeated }: FieldStats) => {
+      if (repeated || this.declared.has(name) || standardFields.some((each) => each.name === name)) return false;
       const type = this.inferType(forms);
-      const example = type === "text" || type === "json" ? null : findNumberLikeName(numbers);
-      if (example !== null) examples.set(name, `"${name}": ${example}`);
-    }
-    if (examples.size === 0) return;
-    const listed = [...examples.values()].slice(0, maxListedFields).join(", ");
-    const rest = examples.size > maxListedFields ? ` and ${examples.size - maxListedFields} more` : "";
-    const advice = "if these are no numbers, --in types=text reads them as text";
-    context.reportNotice("number-ambiguous", undefined, `${listed}${rest}; ${advice}`);
+      return type !== "text" && type !== "json";
+    };
+    reportNumberLikeNames(this.statsOfKinds([Gpx.wpt, Gpx.rte, Gpx.trk]), isNumber, context);
   }
 
   private statsOfKinds(kinds: readonly number[]): Map<string, FieldStats> {
-    const united = new Map<string, FieldStats>();
-    for (const kind of kinds) {
-      for (const [name, stats] of this.stats[kind]!) {
-        const known = united.get(name);
-        if (!known) united.set(name, { ...stats, numbers: [...stats.numbers] });
-        else {
-          known.forms |= stats.forms;
-          known.numbers.push(...stats.numbers);
-          known.repeated ||= stats.repeated;
-        }
-      }
-    }
-    return united;
+    return uniteStats(kinds.map((kind) => this.stats[kind]!));
   }
 }

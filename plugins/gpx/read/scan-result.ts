@@ -1,5 +1,6 @@
 /** What the scan of a GPX file finds: the fields of its layers, and where features begin. */
-import type { Field, LayerMetadata, SkippedRange } from "../../../src/model/index.js";
+import type { LayerMetadata, SkippedRange } from "../../../src/model/index.js";
+import type { ElementField } from "../../shared/xml/batch-columns.js";
 import type { XmlPosition } from "../../shared/xml/reader.js";
 
 /** A range of the file that begins and ends between features. */
@@ -13,21 +14,10 @@ export interface GpxSplit {
 }
 
 /** A field of a layer. */
-export interface GpxField extends Field {
-  /** Whether geoferry's writer declared it: an element without text then is an empty text, not a missing value. */
-  readonly declared: boolean;
-  /** Whether a feature has the element more than once: values are then arrays. */
-  readonly repeated: boolean;
+export interface GpxField extends ElementField {
   /** The element of GPX that holds it under another name, as geoferry's writer declared. */
   readonly standard?: string;
 }
-
-/** Returns the field of the layer. */
-export const toLayerField = ({ name, type, element }: GpxField): Field => ({
-  name,
-  type,
-  ...(element ? { element } : {}),
-});
 
 /** The result of reading the whole file once. Plain data, which is sent to worker threads. */
 export interface GpxScanResult {

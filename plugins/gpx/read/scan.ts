@@ -2,12 +2,12 @@ import { createError, type GeoferryError, type Place } from "../../../src/errors
 import type { SkippedRange } from "../../../src/model/index.js";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
 import type { OptionValues } from "../../../src/plugin/options.js";
+import { findTag } from "../../shared/xml/find-tag.js";
 import { type XmlName, type XmlPosition, XmlReader, type XmlReaderTuning, XmlToken } from "../../shared/xml/reader.js";
-import { vocabulary } from "../elements.js";
+import { gpxTypes, vocabulary } from "../elements.js";
 import { type MetadataElement, readMetadata } from "../metadata.js";
 import type { readOptions } from "../options.js";
 import { FieldScan } from "./field-scan.js";
-import { findFeature } from "./find-feature.js";
 import { GpxParser } from "./gpx-parser.js";
 import type { ValuePath } from "./paths.js";
 import type { GpxScanResult, GpxSplit } from "./scan-result.js";
@@ -111,7 +111,10 @@ class GpxScanner implements FeatureVisitor, FileVisitor {
   /** Returns the start of the next feature after damage, −1 for none. */
   async nextAfter(file: SourceFile): Promise<number> {
     if (!this.start || !this.reader.splittable) return -1;
-    return findFeature(file, this.start.open[0]!, (this.featureFrom < 0 ? this.reader.byte : this.featureFrom) + 1);
+    const root = this.start.open[0]!;
+    const tags = gpxTypes.map((name) => root.slice(0, root.indexOf(":") + 1) + name);
+    const from = (this.featureFrom < 0 ? this.reader.byte : this.featureFrom) + 1;
+    return (await findTag(file, tags, from))?.byte ?? -1;
   }
 
   /** Ends the split before the damage, and records the range that is skipped. */

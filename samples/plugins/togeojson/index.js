@@ -34,11 +34,9 @@ const reader = (features) => ({
 const format = (id, label, extension, identify, features) =>
   defineFormat({ apiVersion: 1, id, label, extensions: [extension], identify, reader: reader(features) });
 
-const isTcx = (head) => (/<TrainingCenterDatabase[\s>]/.test(head.toString("latin1")) ? "yes" : "no");
-
+// Only with --from, since geoferry has readers of its own.
 export default [
-  format("tcx", "Training Center XML", "tcx", isTcx, tcxGen),
-  // Only with --from, since geoferry has readers of its own.
+  format("togeojson-tcx", "TCX, read by @tmcw/togeojson", "tcx", () => "no", tcxGen),
   format("togeojson-gpx", "GPX, read by @tmcw/togeojson", "gpx", () => "no", gpxGen),
   format("togeojson-kml", "KML, read by @tmcw/togeojson", "kml", () => "no", kmlGen),
 ];

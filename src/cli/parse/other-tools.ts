@@ -35,6 +35,7 @@ const drivers: Readonly<Record<string, string>> = {
   gpx: "gpx",
   parquet: "geoparquet",
   flatgeobuf: "flatgeobuf",
+  topojson: "topojson",
   xlsx: "xlsx",
   ods: "ods",
 };

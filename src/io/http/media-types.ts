@@ -6,6 +6,7 @@ const mediaTypesByExtension: ReadonlyMap<string, string> = new Map(
   Object.entries({
     geojson: "application/geo+json",
     json: "application/json",
+    topojson: "application/json",
     geojsonl: "application/x-ndjson",
     ndjson: "application/x-ndjson",
     geojsons: "application/geo+json-seq",
@@ -29,6 +30,7 @@ const mediaTypesByExtension: ReadonlyMap<string, string> = new Map(
 /** Other media types that servers send. */
 const mediaTypeAliases: Readonly<Record<string, string>> = {
   "application/vnd.geo+json": "geojson",
+  "application/vnd.garmin.tcx+xml": "tcx",
   "application/x-sqlite3": "gpkg",
   "application/x-zip-compressed": "zip",
 };

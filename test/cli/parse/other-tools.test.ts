@@ -28,6 +28,7 @@ describe("flags of ogr2ogr", () => {
     ["-f GPKG", "-f is --to here", "--to geopackage"],
     ["-f Parquet", "-f is --to here", "--to geoparquet"],
     ["-of FlatGeobuf", "-of is --to here", "--to flatgeobuf"],
+    ["-f TopoJSON", "-f is --to here", "--to topojson"],
     ["-where a=1", "-where is --where here", "--where a=1"],
     ["-select a,b", "-select is --select here", "--select a,b"],
     ["-nln towns", "-nln is --layer-name here", "--layer-name towns"],
@@ -133,7 +134,7 @@ test.each([
 
 describe("an output format that cannot be detected", () => {
   const known =
-    "--to (shapefile, csv, geopackage, geojson, geojsonseq, geoparquet, flatgeobuf, xlsx, ods, gpx, kml, postgis, gdal)";
+    "--to (shapefile, csv, geopackage, geojson, geojsonseq, topojson, geoparquet, flatgeobuf, xlsx, ods, gpx, kml, postgis, gdal)";
   test.each([
     [
       "out.xyz",

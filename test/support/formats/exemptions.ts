@@ -10,24 +10,24 @@ interface Exemption {
 
 export const exemptions = {
   "integer width": {
-    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "xlsx"],
+    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "topojson", "xlsx"],
     because:
-      "CSV, GeoJSON and spreadsheets have one kind of number, a .dbf so many digits: int32 or int64 is inferred from the values; if GeoJSON has some as text, all are json",
+      "CSV, GeoJSON, TopoJSON and spreadsheets have one kind of number, a .dbf so many digits: int32 or int64 is inferred from the values; if GeoJSON has some as text, all are json",
   },
   "no value": {
-    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "xlsx"],
+    formats: ["csv", "geojson", "geojsonseq", "ods", "shapefile", "topojson", "xlsx"],
     because:
-      "CSV, GeoJSON and spreadsheets tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
+      "CSV, GeoJSON, TopoJSON and spreadsheets tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
   },
   "ISO text": {
-    formats: ["csv", "geojson", "geojsonseq"],
+    formats: ["csv", "geojson", "geojsonseq", "topojson"],
     because:
-      "GeoJSON and CSV have no dates: text that is an ISO date (time, datetime) in every feature is taken for one",
+      "GeoJSON, TopoJSON and CSV have no dates: text that is an ISO date (time, datetime) in every feature is taken for one",
   },
   "plain json": {
-    formats: ["geojson", "geojsonseq"],
+    formats: ["geojson", "geojsonseq", "topojson"],
     because:
-      "a property of GeoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
+      "a property of GeoJSON or TopoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
   },
   absent: {
     formats: ["csv", "flatgeobuf", "geopackage", "geoparquet", "gpx", "kml", "ods", "shapefile", "xlsx"],
@@ -58,12 +58,13 @@ export const exemptions = {
     because: "a GeoPackage has a number for every feature: one without an id gets one",
   },
   "mixed column": {
-    formats: ["geojson", "geojsonseq"],
-    because: "GeoJSON has no type for a column: where one number became text, which is reported, all come back as json",
+    formats: ["geojson", "geojsonseq", "topojson"],
+    because:
+      "GeoJSON and TopoJSON have no type for a column: where one number became text, which is reported, all come back as json",
   },
   "field order": {
-    formats: ["geojson", "geojsonseq"],
-    because: "GeoJSON has no table of fields: they are in the order in which features have them first",
+    formats: ["geojson", "geojsonseq", "topojson"],
+    because: "GeoJSON and TopoJSON have no table of fields: they are in the order in which features have them first",
   },
   "kind of feature": {
     formats: ["gpx"],

@@ -10,6 +10,7 @@ const pause = 60;
 export class Cursor {
   private point: Point | null = null;
   private isAsking = false;
+  private isOutdated = false;
 
   constructor(
     private readonly element: HTMLElement,
@@ -32,17 +33,20 @@ export class Cursor {
       this.element.textContent = `${degrees}  WGS 84`;
       return;
     }
-    const rest = (this.element.textContent ?? "").split("  ").slice(1).join("  ");
-    this.element.textContent = `${degrees}  ${rest}`;
-    if (this.isAsking) return;
+    // Both are shown at once: coordinates beside degrees of another place would be wrong.
+    if (this.isAsking) {
+      this.isOutdated = true;
+      return;
+    }
     this.isAsking = true;
+    this.isOutdated = false;
     const found = await this.source.locate(layer.id, longitude, latitude).catch(() => null);
-    const name = crs.id ?? crs.name;
-    this.element.textContent = `${degrees}  ${name} ${found ? found.map((value) => formatCoordinate(value)).join(", ") : "outside"}`;
+    const coordinates = found ? found.map(formatCoordinate).join(", ") : "outside";
+    this.element.textContent = `${degrees}  ${crs.id ?? crs.name} ${coordinates}`;
     setTimeout(() => {
       this.isAsking = false;
-      // The pointer went on while the answer was on its way.
-      if (this.point !== point) void this.show(this.point);
+      // The pointer or the map went on while the answer was on its way.
+      if (this.isOutdated) void this.show(this.point);
     }, pause);
   }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { JsonCursor } from "../../../../plugins/geojson/json/cursor.js";
 import { skipCoordinates } from "../../../../plugins/geojson/scan/skip-coordinates.js";
+import { JsonCursor } from "../../../../plugins/shared/json/cursor.js";
 
 type Nested = readonly (number | Nested)[];
 

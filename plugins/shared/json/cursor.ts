@@ -1,4 +1,4 @@
-import { dataViewOf } from "../../shared/text/data-view.js";
+import { dataViewOf } from "../text/data-view.js";
 import { ByteRun } from "./byte-run.js";
 
 /**

@@ -1,6 +1,4 @@
 import { type GeometryBuilder, Kind } from "../../../src/model/index.js";
-import { Gpx } from "../elements.js";
-import type { FeatureReports } from "./feature-reports.js";
 import { PointValues } from "./point-values.js";
 
 /** The geometry types that geoferry's writer can declare, and the numbers of lines for which each is valid. */
@@ -27,6 +25,12 @@ export function addPosition(geometry: GeometryBuilder, longitude: number, latitu
   else geometry.addPositionZM(longitude, latitude, height, Number.NaN);
 }
 
+/** Receives what the lines of a feature lose. */
+export interface LineReports {
+  notice(code: "segment-empty" | "line-of-one-point"): void;
+  loss(code: "degenerate-part", count: number): void;
+}
+
 /** Builds the lines of a route or track: a route is one, a track has one for each segment. */
 export class LineBuilder {
   /** The geometry type before geoferry wrote it; empty for none. */
@@ -35,7 +39,7 @@ export class LineBuilder {
   values = new PointValues();
   readonly segmentValues = new PointValues();
   private geometry!: GeometryBuilder;
-  private kind = 0;
+  private hasSegments = false;
   /** The number of lines of the feature, and of points in the open one. */
   private lines = 0;
   private segments = 0;
@@ -50,12 +54,12 @@ export class LineBuilder {
   constructor(
     /** Whether all lines of one point stay lines. */
     private readonly shortLines: boolean,
-    private readonly reports: FeatureReports,
+    private readonly reports: LineReports,
   ) {}
 
-  /** Begins a route or track. */
-  begin(kind: number, geometry: GeometryBuilder): void {
-    this.kind = kind;
+  /** Begins a feature. @param hasSegments whether it has a line for each segment, not one line in all */
+  begin(hasSegments: boolean, geometry: GeometryBuilder): void {
+    this.hasSegments = hasSegments;
     this.geometry = geometry;
     this.originalType = "";
     this.lines = this.segments = this.points = this.onePointLines = 0;
@@ -108,7 +112,7 @@ export class LineBuilder {
     const { points, lone, first, isLine } = this;
     this.points = 0;
     if (isLine) this.segmentValues.endPoint();
-    if (points === 0 && this.kind === Gpx.trk) this.reports.notice("segment-empty");
+    if (points === 0 && this.hasSegments) this.reports.notice("segment-empty");
     if (points !== 1) return;
     if (isLine) this.openLine();
     else if (this.onePointLines++ === 0 && this.lines === 0) {
@@ -128,7 +132,7 @@ export class LineBuilder {
   /** Ends the route or track. Where it has a single point, it becomes a point. */
   end(): void {
     const { geometry, reports } = this;
-    if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
+    if (this.segments > 0 || !this.hasSegments) this.endLine();
     if (this.lines > 0 || this.onePointLines === 0) {
       geometry.begin(this.geometryKind());
       if (this.onePointLines > 0) reports.loss("degenerate-part", this.onePointLines);
@@ -146,7 +150,7 @@ export class LineBuilder {
     const { lines, originalType } = this;
     const known = Object.hasOwn(kindByOriginalType, originalType) ? kindByOriginalType[originalType]! : null;
     if (known?.lines(lines)) return known.kind;
-    return lines === 1 || this.kind === Gpx.rte ? Kind.LineString : Kind.MultiLineString;
+    return lines === 1 || !this.hasSegments ? Kind.LineString : Kind.MultiLineString;
   }
 
   /** Whether the feature that ended has several lines by its type. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { type Column, createSlab, type Field } from "../../../src/model/index.js";
-import { type JsonCursor, JsonToken } from "../json/cursor.js";
-import { JsonStringDecoder } from "../json/text.js";
+import { type JsonCursor, JsonToken } from "./cursor.js";
 import { RawColumn, type ReportIssue } from "./raw-column.js";
+import { JsonStringDecoder } from "./text.js";
 
 /** Limit of the names kept: a file with data values as names would fill the memory. */
 const maxNames = 4096;
@@ -10,6 +10,11 @@ const maxNames = 4096;
 const maxCommonNames = 256;
 /** Limit of the bytes kept before a value: its name and the text around it. */
 const maxLeadBytes = 256;
+
+/** Limits of a batch in features, columns, and features times columns. */
+export const maxBatchRows = 1000;
+export const maxBatchColumns = 2048;
+const maxBatchCells = 1 << 18;
 
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
@@ -33,6 +38,11 @@ export class PropertyColumns {
   /** Number of columns of the current batch. */
   get count(): number {
     return this.active.length;
+  }
+
+  /** Whether a batch of so many rows should end here. */
+  isFull(rows: number): boolean {
+    return rows >= maxBatchRows || this.count > maxBatchColumns || rows * this.count >= maxBatchCells;
   }
 
   /** Whether there were more names or notations than the limits. */

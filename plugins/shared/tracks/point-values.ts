@@ -1,4 +1,5 @@
-import { TextBuffer } from "../../shared/text/text-buffer.js";
+import { writeJsonString } from "../text/json-string.js";
+import { TextBuffer } from "../text/text-buffer.js";
 
 /** The maximum number of names of point values; values with other names are left out, to limit the size of a feature. */
 export const maxKeys = 256;
@@ -23,7 +24,6 @@ class ValueList {
 }
 
 const comma = 44;
-const quote = 34;
 const opening = 91;
 const closing = 93;
 const jsonNumber = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?(e[+-]?\d{1,2})?$/i;
@@ -234,18 +234,4 @@ function isShortNumber(bytes: Buffer, from: number, to: number): boolean {
   const first = bytes[from]!;
   if (to - from > 18 || !((first >= 48 && first <= 57) || first === 45)) return false;
   return jsonNumber.test(bytes.toString("latin1", from, to));
-}
-
-/** Writes UTF-8 as a string of JSON. */
-export function writeJsonString(out: TextBuffer, bytes: Buffer, from: number, to: number): void {
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i]!;
-    if (byte < 32 || byte === quote || byte === 92) {
-      out.utf8(JSON.stringify(bytes.toString("utf8", from, to)));
-      return;
-    }
-  }
-  out.byte(quote);
-  out.bytes(bytes, from, to);
-  out.byte(quote);
 }

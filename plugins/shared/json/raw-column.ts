@@ -1,16 +1,39 @@
 import { isUtf8 } from "node:buffer";
 import { type BytesColumn, type Column, type FieldType, Presence, type Slab } from "../../../src/model/index.js";
-import { parseNumber } from "../../shared/text/parse-number.js";
-import { parsePlainDecimal } from "../../shared/text/plain-decimal.js";
-import { ByteRun } from "../json/byte-run.js";
-import { JsonToken } from "../json/cursor.js";
-import { JsonStringDecoder, repairJson } from "../json/text.js";
+import type { ReadContext } from "../../../src/plugin/format.js";
+import { parseNumber } from "../text/parse-number.js";
+import { parsePlainDecimal } from "../text/plain-decimal.js";
+import { ByteRun } from "./byte-run.js";
+import { JsonToken } from "./cursor.js";
+import { JsonStringDecoder, repairJson } from "./text.js";
 
 /** Reports a repair or loss: a code and its count. */
 export type ReportIssue = (
   code: "lone-surrogate" | "invalid-utf8" | "control-character" | "non-finite-value",
   count: number,
 ) => void;
+
+/** Issues that change a value. */
+const lossyIssues: ReadonlySet<Parameters<ReportIssue>[0]> = new Set([
+  "non-finite-value",
+  "invalid-utf8",
+  "lone-surrogate",
+]);
+
+const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
+  "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
+  "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
+  "control-character": "a control character stands in a string without its escape",
+  "non-finite-value": "NaN or an infinity, which JSON does not have, became null",
+};
+
+/** Reports an issue of the values of a field, or of the ids. */
+export const createIssueReporter =
+  (context: Pick<ReadContext, "reportLoss" | "reportNotice">) =>
+  (field: string | undefined, code: Parameters<ReportIssue>[0], count: number): void => {
+    if (lossyIssues.has(code)) context.reportLoss(code, field, issueMessages[code], count);
+    else context.reportNotice(code, field, issueMessages[code], count);
+  };
 
 /** Number of digits that a double always represents exactly. */
 export const maxSafeDigits = 15;

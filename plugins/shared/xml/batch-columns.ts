@@ -9,15 +9,29 @@ import {
   type NumberBuilder,
   Presence,
 } from "../../../src/model/index.js";
-import { parseNumber } from "../../shared/text/parse-number.js";
-import { TextBuffer } from "../../shared/text/text-buffer.js";
-import type { XmlContentBuffer } from "../../shared/xml/reader.js";
-import { writeJsonString } from "./point-values.js";
-import { type GpxField, toLayerField } from "./scan-result.js";
+import { writeJsonString } from "../text/json-string.js";
+import { parseNumber } from "../text/parse-number.js";
+import { TextBuffer } from "../text/text-buffer.js";
+import type { XmlContentBuffer } from "./content-buffer.js";
+
+/** A field whose values are the texts of elements. */
+export interface ElementField extends Field {
+  /** Whether geoferry's writer declared it: an element without text then is an empty text, not a missing value. */
+  readonly declared: boolean;
+  /** Whether a feature has the element more than once: values are then arrays. */
+  readonly repeated: boolean;
+}
+
+/** Returns the field of the layer. */
+export const toLayerField = ({ name, type, element }: ElementField): Field => ({
+  name,
+  type,
+  ...(element ? { element } : {}),
+});
 
 /** The position of the values of one field of the current feature. */
 interface FieldCell {
-  readonly field: GpxField;
+  readonly field: ElementField;
   builder: ColumnBuilder;
   /** The row that has a value, and the value's range; `bytes` is null for the content buffer. */
   row: number;
@@ -40,7 +54,7 @@ export class BatchColumns {
   length = 0;
 
   constructor(
-    fields: readonly GpxField[],
+    fields: readonly ElementField[],
     private readonly content: XmlContentBuffer,
     /** Called for a value that does not fit its field's type, or that is repeated. */
     private readonly flawed: (code: "value-repeated" | "value-invalid", field: string, example: string) => void,
