@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
+import { writeFully } from "../whole-reads.js";
 
 /** Bytes of a digest: the first half of a SHA-256. */
 export const digestBytes = 16;
@@ -16,10 +17,6 @@ export interface DigestBlock {
 export interface DigestList {
   readonly rows: number;
   digestBlocks(): Generator<DigestBlock>;
-}
-
-export function writeFully(handle: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
 }
 
 /** Digests in a temporary file. Rows count from 0. */

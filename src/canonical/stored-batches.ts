@@ -1,6 +1,3 @@
-import { readSync } from "node:fs";
-import { createError } from "../errors.js";
-
 /** A batch in the file of its layer. */
 export interface StoredBatch {
   /** Number of rows in earlier batches. */
@@ -18,14 +15,4 @@ export function batchIndexOf(batches: readonly StoredBatch[], row: number): numb
     else high = middle - 1;
   }
   return low;
-}
-
-export function readFully(handle: number, start: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  for (let done = 0; done < length; ) {
-    const read = readSync(handle, bytes, done, length - done, start + done);
-    if (read === 0) throw createError("internal", { reason: `a temporary file ends before byte ${start + length}` });
-    done += read;
-  }
-  return bytes;
 }

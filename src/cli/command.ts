@@ -20,6 +20,7 @@ import { restoreCommand } from "./commands/restore.js";
 import { runCommand } from "./commands/run.js";
 import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
+import { viewCommand } from "./commands/view.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
 import type { Flag, Positional } from "./options/flag.js";
@@ -88,6 +89,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   convert: convertCommand,
   info: infoCommand,
   check: checkCommand,
+  view: viewCommand,
   diff: diffCommand,
   formats: formatsCommand,
   ...gridCommands,

@@ -143,7 +143,7 @@ async function openPage() {
   const [{ ChangeCollector }, { renderDiffPage }, { writePage }] = await Promise.all([
     import("../diff-page/collect-changes.js"),
     import("../diff-page/page.js"),
-    import("../plan-page/map-page.js"),
+    import("../output/self-contained-page.js"),
   ]);
   const collector = new ChangeCollector();
   return {

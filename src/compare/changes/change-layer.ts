@@ -6,10 +6,10 @@ import { type Column, type ColumnBuilder, columnBuilder, pushValue, type Value, 
 import type { Field, FieldType } from "../../model/field.js";
 import { geometryAt } from "../../model/geometry.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
+import { toWkt } from "../../model/wkt.js";
 import type { ComparedLayer } from "../compare.js";
 import { type ComparisonChunk, toChunk } from "../spool/comparison-format.js";
 import type { FeatureChange, RowReference } from "./feature-change.js";
-import { toWkt } from "./wkt.js";
 
 /** Fields before those of the data. */
 const ownFields: readonly Field[] = [

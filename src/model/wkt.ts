@@ -1,4 +1,4 @@
-import type { Geometry, Position } from "../../model/geometry.js";
+import type { Geometry, Position } from "./geometry.js";
 
 type NestedPositions = Position | readonly NestedPositions[];
 

@@ -1,5 +1,5 @@
 /** Bounding boxes of features, in degrees. */
-import type { Geometry } from "../../../model/geometry.js";
+import type { Geometry } from "./geometry.js";
 
 export type Box = [west: number, south: number, east: number, north: number];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Box, boundingBoxOf, FeatureExtent } from "../../../src/service/pages/browser/extent.js";
+import { type Box, boundingBoxOf, FeatureExtent } from "../../src/model/feature-extent.js";
 
 const extentOf = (...boxes: Box[]) => {
   const extent = new FeatureExtent();
