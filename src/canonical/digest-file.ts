@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { writeFully } from "../whole-reads.js";
+import { writeFully } from "./whole-reads.js";
 
 /** Bytes of a digest: the first half of a SHA-256. */
 export const digestBytes = 16;

@@ -8,6 +8,7 @@ import { deserialize, serialize } from "node:v8";
 import { RowEncoder } from "../../canonical/canonical-row.js";
 import { digestBytes } from "../../canonical/digest-file.js";
 import type { ComparisonRules } from "../../canonical/rules.js";
+import { readFully } from "../../canonical/whole-reads.js";
 import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import type { Field } from "../../model/field.js";
@@ -15,7 +16,6 @@ import { coordinateToleranceDegrees, type GeometryColumn, type GeometryType } fr
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
 import { unlimitedCapabilities } from "../../plugin/unlimited-capabilities.js";
-import { readFully } from "../../whole-reads.js";
 
 export const comparisonFormatId = "comparison";
 

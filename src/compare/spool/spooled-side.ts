@@ -2,12 +2,12 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DigestBlock, DigestFile, type DigestList } from "../../canonical/digest-file.js";
 import { batchIndexOf, type StoredBatch } from "../../canonical/stored-batches.js";
+import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
 import type { Batch } from "../../model/batch.js";
 import { commonType, type Field, type FieldType } from "../../model/field.js";
 import { type GeometryType, geometryTypes } from "../../model/geometry.js";
 import type { Crs } from "../../model/layer.js";
-import { readFully, writeFully } from "../../whole-reads.js";
 import { type ComparisonChunk, comparisonFormatId, decodeBatch, type SpoolManifest } from "./comparison-format.js";
 
 /** A batch in the file of its layer. */

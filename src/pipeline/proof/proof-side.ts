@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { deserialize } from "node:v8";
 import { DigestFile } from "../../canonical/digest-file.js";
 import { batchIndexOf, type StoredBatch } from "../../canonical/stored-batches.js";
+import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import { type Loss, Tally } from "../../model/report.js";
-import { readFully, writeFully } from "../../whole-reads.js";
 import type { FitFault } from "./fit-faults.js";
 import type { ProofChunk } from "./proof-chunk.js";
 

@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
 import type { Column } from "../../model/column.js";
 import { commonType, type Field, type FieldType } from "../../model/field.js";
 import { type Geometry, type GeometryType, geometryAt, geometryTypes } from "../../model/geometry.js";
-import { readFully, writeFully } from "../../whole-reads.js";
 import { batchOf, type LayerData } from "../layer-data.js";
 import { versionAt } from "../shape-record.js";
 import { columnFromBytes } from "./column-bytes.js";

@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
+import { readFully } from "../../canonical/whole-reads.js";
 import { createError } from "../../errors.js";
 import { Batch } from "../../model/batch.js";
 import type { Field } from "../../model/field.js";
@@ -11,7 +12,6 @@ import type { GeometryColumn } from "../../model/geometry.js";
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
 import { unlimitedCapabilities } from "../../plugin/unlimited-capabilities.js";
-import { readFully } from "../../whole-reads.js";
 import { columnFromBytes, columnToBytes } from "./column-bytes.js";
 import { type PackedShapes, packShapes } from "./pack-shapes.js";
 

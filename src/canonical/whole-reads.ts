@@ -1,6 +1,6 @@
 /** Reads and writes of temporary files that transfer all bytes. */
 import { readSync, writeSync } from "node:fs";
-import { createError } from "./errors.js";
+import { createError } from "../errors.js";
 
 /** @throws internal if the file is shorter */
 export function readFully(handle: number, start: number, length: number): Buffer<ArrayBuffer> {
