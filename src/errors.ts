@@ -13,6 +13,7 @@ import { remoteErrors } from "./errors/remote-errors.js";
 import { serviceErrors } from "./errors/service-errors.js";
 import { suggestName } from "./errors/suggest-name.js";
 import { syncErrors } from "./errors/sync-errors.js";
+import { verifyErrors } from "./errors/verify-errors.js";
 import { escapeControlCharactersDeep } from "./escape-control-characters.js";
 import { formatCount, groupDigits } from "./format-count.js";
 import { adviseCoordinateOptions } from "./format-reader-option.js";
@@ -356,6 +357,7 @@ export const errorDefinitions = {
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
+  ...verifyErrors,
   "output-locked": defineError<{ output: string }>(
     "locked",
     (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,

@@ -1,6 +1,6 @@
 /**
  * What holds of every file: which may import which, and what must stand in none. The arrows:
- * version ← {errors, tracing} ← model ← plugin ← {io, crs, stages, statistics} ← pipeline ← compare ← remote ← sync ← jobs ← cli; formats know the left part only, the service
+ * version ← {errors, tracing} ← model ← plugin ← {io, crs, stages, statistics, canonical} ← pipeline ← compare ← remote ← sync ← jobs ← cli; formats know the left part only, the service
  * nothing but errors, model and the types that it shares with its clients.
  */
 import { posix } from "node:path";
@@ -77,7 +77,7 @@ const left = [
   "src/plug-and-play.ts",
   "src/sqlite",
 ];
-const middle = ["src/io", "src/crs", "src/stages", "src/statistics"];
+const middle = ["src/io", "src/crs", "src/stages", "src/statistics", "src/canonical"];
 
 /** What each layer may import besides itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -105,8 +105,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/crs": left,
   "src/stages": [...left, "src/crs"],
   "src/statistics": [...left, "src/crs"],
+  "src/canonical": left,
   "src/pipeline": [...left, ...middle],
   "src/compare": [...left, ...middle, "src/pipeline"],
+  "src/view": [...left, ...middle, "src/pipeline"],
   "src/remote": [...left, ...middle, "src/pipeline", "src/compare"],
   "src/sync": [...left, ...middle, "src/pipeline", "src/compare", "src/remote"],
   "src/jobs": [...left, ...middle, "src/pipeline", "src/compare", "src/remote", "src/sync"],
@@ -116,6 +118,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...middle,
     "src/pipeline",
     "src/compare",
+    "src/view",
     "src/remote",
     "src/sync",
     "src/jobs",

@@ -26,6 +26,7 @@ import { restoreCommand } from "../src/cli/commands/restore.js";
 import { runCommand } from "../src/cli/commands/run.js";
 import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
+import { viewCommand } from "../src/cli/commands/view.js";
 import { workerCommand } from "../src/cli/commands/worker.js";
 import { exitStatus } from "../src/cli/exit.js";
 import { formatValuePlaceholder } from "../src/cli/help.js";
@@ -143,6 +144,7 @@ describe("docs/command-line.md", () => {
       convert: flags(withoutService(convertCommand.options)),
       info: flags(withoutService(infoCommand.options)),
       check: flags(withoutService(checkCommand.options)),
+      view: flags(withoutService(viewCommand.options)),
       diff: flags(withoutService(diffCommand.options)),
       "grids list": flags(gridCommands["grids list"].options),
       "grids get": flags(gridCommands["grids get"].options),

@@ -1,4 +1,4 @@
-import type { Assembler, Encoder, Sink, TargetLayer, WriteContext } from "../../src/plugin/format.js";
+import type { Assembler, Encoder, ReadBack, Sink, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import { maxListedNames, summarizeNames } from "../shared/table/columns/ambiguity-notices.js";
 import { CellTypeFlag, classifyCell } from "../shared/table/columns/classify-cell.js";
 import { csvtWordOf } from "../shared/table/columns/csvt.js";
@@ -144,5 +144,30 @@ export async function createAssembler(
   return {
     append: (chunk) => file.write(chunk.bytes),
     finish: async () => {},
+  };
+}
+
+/** Everything is read as text, from the columns that the layout has. */
+export function readBack([layer]: readonly TargetLayer[], options: WriteOptions): ReadBack {
+  const layout = createLayout(layer!, options);
+  const names = options.header ? layout.geometryNames : layout.geometryNames.map((_, c) => `field_${c + 1}`);
+  const [first = "", second = "", third] = names;
+  const geometry: Record<string, string> =
+    layout.mode === "xy"
+      ? { x: first, y: second, ...(third === undefined ? {} : { z: third }) }
+      : { geometry: layout.mode === "none" ? "none" : first };
+  return {
+    readerOptions: {
+      ...geometry,
+      delimiter: options.delimiter,
+      decimal: ".",
+      header: options.header ? "yes" : "no",
+      skipLines: "0",
+      encoding: "utf-8",
+      types: "text",
+    },
+    decimals: { xy: options.precision ?? null, z: layout.mode === "geojson" ? (options.precision ?? null) : null },
+    types: "none",
+    isNameless: !options.header,
   };
 }

@@ -1,5 +1,13 @@
 import { clearBox } from "../../src/model/feature-box.js";
-import type { Assembler, OptionValues, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/index.js";
+import type {
+  Assembler,
+  OptionValues,
+  ReadBack,
+  Sink,
+  SinkFile,
+  TargetLayer,
+  WriteContext,
+} from "../../src/plugin/index.js";
 import { ScratchFile } from "../shared/scratch-file.js";
 import type { writeOptions } from "./index.js";
 import { designLayer, HeaderEncoder } from "./write/encode-header.js";
@@ -119,3 +127,8 @@ class IndexedAssembler implements Assembler<FgbChunk> {
     this.spool.close();
   }
 }
+
+/** An index sorts the features along a Hilbert curve. */
+export const readBack = (_: readonly TargetLayer[], { index }: OptionValues<typeof writeOptions>): ReadBack => ({
+  order: index ? "any" : "written",
+});

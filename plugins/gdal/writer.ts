@@ -305,6 +305,8 @@ export function createWriter(driver: string): WriterModule<WriteOptionValues, Ro
       const rows = new RowEncoder(toTableLayer(layer, geometry), driverTraits(driver));
       return new TableGeometryEncoder(layer, geometry, { name: driver, label }, rows, context);
     },
+    readBack: () => ({ types: "value", order: "any" }),
+
     async createAssembler(sink, given, values, context) {
       const facts = findDriver(driver);
       const layers = tableDrivers.has(driver)

@@ -32,3 +32,5 @@ export async function createAssembler(sink: Sink): Promise<Assembler<FeatureChun
     },
   };
 }
+
+export { readBack } from "./write/read-back.js";

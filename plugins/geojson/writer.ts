@@ -73,3 +73,5 @@ class CollectionAssembler implements Assembler<FeatureChunk> {
     await this.file.write(out.finish());
   }
 }
+
+export { readBack } from "./write/read-back.js";

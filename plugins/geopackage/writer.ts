@@ -1,4 +1,4 @@
-import type { Assembler, Sink, TargetLayer, WriteContext } from "../../src/plugin/index.js";
+import type { Assembler, ReadBack, Sink, TargetLayer, WriteContext } from "../../src/plugin/index.js";
 import type { WriteOptions } from "./schema/layer-design.js";
 import type { GeoPackageChunk } from "./write/encoder.js";
 import { ExistingFileWriter } from "./write/existing-file.js";
@@ -17,3 +17,8 @@ export function createAssembler(
     ? ExistingFileWriter.open(sink, sink.inPlaceTarget, layers, options, context)
     : NewFileWriter.create(sink, layers, options, context);
 }
+
+/** Rows come back in the order of their ids. */
+export const readBack = (layers: readonly TargetLayer[]): ReadBack => ({
+  order: layers.some(({ summary }) => summary?.idType !== null) ? "any" : "written",
+});

@@ -1,5 +1,13 @@
 import { commonType, type Field, type FieldType } from "../../src/model/index.js";
-import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
+import type {
+  Assembler,
+  Encoder,
+  ReadBack,
+  Sink,
+  SinkFile,
+  TargetLayer,
+  WriteContext,
+} from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { toElementName } from "./element-names.js";
 import { fieldsNamespace, Gpx, structureNamespace } from "./elements.js";
@@ -97,3 +105,12 @@ function commonGpxType(a: FieldType, b: FieldType): FieldType {
   const united = commonType(a, b);
   return united === "json" ? "text" : united;
 }
+
+/** Waypoints come before routes, and those before tracks (GPX 1.1, gpxType). */
+export const readBack = (_: readonly TargetLayer[], { precision, zPrecision, multipoints }: Options): ReadBack => ({
+  decimals: { xy: precision, z: zPrecision },
+  types: "value",
+  order: "any",
+  addedFields: ["_gpxType"],
+  splitsMultiPoints: multipoints === "waypoints",
+});

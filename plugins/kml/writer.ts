@@ -1,5 +1,13 @@
 import type { ElementTexts } from "../../src/model/index.js";
-import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
+import type {
+  Assembler,
+  Encoder,
+  ReadBack,
+  Sink,
+  SinkFile,
+  TargetLayer,
+  WriteContext,
+} from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import { writeNameElement } from "./container-elements.js";
 import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
@@ -222,3 +230,11 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     }
   }
 }
+
+export const readBack = (layers: readonly TargetLayer[], { precision, zPrecision }: Options): ReadBack => ({
+  readerOptions: { layers: layers.length > 1 ? "folders" : "one" },
+  decimals: { xy: precision, z: zPrecision },
+  ids: "text",
+  // Elements that the writer makes of other fields.
+  addedFields: ["name", "description", "altitudeMode", "folder"],
+});

@@ -4,6 +4,7 @@ import {
   createError,
   type Encoder,
   type OptionValues,
+  type ReadBack,
   type Sink,
   type SinkFile,
   type TargetLayer,
@@ -202,3 +203,9 @@ export async function createAssembler(
   await (await sink.create("cpg")).write(Buffer.from(page.word, "latin1"));
   return new ShapefileAssembler(sink.name, files, planned, header);
 }
+
+/** The width of a number decides whether it is an integer. A table without fields gets one. */
+export const readBack = ([layer]: readonly TargetLayer[]): ReadBack => ({
+  types: "value",
+  addedFields: layer!.fields?.length ? [] : ["FID"],
+});

@@ -10,6 +10,7 @@ import {
   createError,
   type Encoder,
   type OptionValues,
+  type ReadBack,
   type Sink,
   type SinkFile,
   type TargetLayer,
@@ -171,4 +172,18 @@ class TopologyAssembler implements Assembler<TopologyChunk> {
     this.length = 0;
     await this.file.write(Buffer.from(text));
   }
+}
+
+/** JSON has a type for each value. A grid moves positions by as much as half a cell. @throws unsupported */
+export function readBack([layer]: readonly TargetLayer[], { quantization, ids, idField }: Options): ReadBack {
+  if (quantization) {
+    const reason =
+      "--verify compares coordinates exactly or by decimals, and the option quantization moves them to a grid; omit one of them";
+    throw createError("unsupported", { source: layer!.name, reason });
+  }
+  return {
+    types: "value",
+    ...(idField === undefined ? {} : { readerOptions: { fid: idField }, addedFields: [idField] }),
+    ...(ids && idField === undefined ? {} : { ids: false }),
+  };
 }

@@ -13,6 +13,7 @@ const require = createRequire(import.meta.url);
 const root = dirname(dirname(import.meta.dirname));
 const pages = `${root}/src/service/pages`;
 const planPage = `${root}/src/cli/plan-page/browser`;
+const viewPage = `${root}/src/cli/view-page`;
 
 /** A text of a package, without the comment that points to a source map: it is not served. */
 const packaged = (path) =>
@@ -76,7 +77,7 @@ export async function bundleAssets(rolldown) {
     "land.json": landOutline(),
     // MapLibre GL is loaded by its address.
     "map.js": await pageScript(rolldown, `${pages}/browser`, "map"),
-    "pages.css": readFileSync(`${pages}/pages.css`, "utf8"),
+    "pages.css": ["base", "pages"].map((name) => readFileSync(`${pages}/${name}.css`, "utf8")).join("\n"),
     "icon.svg": readFileSync(`${pages}/icon.svg`, "utf8"),
     "licences.txt": licences(),
   };
@@ -91,6 +92,7 @@ export async function bundleAssets(rolldown) {
   }
   writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(names, null, 2)}\n`);
   await bundlePlanPage(rolldown);
+  await bundleViewPage(rolldown, assets["land.json"]);
   cpSync(`${root}/src/cli/completion/scripts`, `${root}/dist/completion`, {
     recursive: true,
   });
@@ -102,6 +104,17 @@ async function bundlePlanPage(rolldown) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/plan.js`, await pageScript(rolldown, planPage, "plan"));
   copyFileSync(`${planPage}/plan.css`, `${folder}/plan.css`);
+}
+
+/** What only the page of a view needs, in dist/view-page. */
+async function bundleViewPage(rolldown, land) {
+  const folder = `${root}/dist/view-page`;
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["view", "file"])
+    writeFileSync(`${folder}/${name}.js`, await pageScript(rolldown, `${viewPage}/browser`, name));
+  const styles = [`${pages}/base.css`, `${viewPage}/view.css`].map((path) => readFileSync(path, "utf8"));
+  writeFileSync(`${folder}/view.css`, styles.join("\n"));
+  writeFileSync(`${folder}/land.json`, land);
 }
 
 function licences() {

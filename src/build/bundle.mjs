@@ -24,6 +24,7 @@ const entries = [
   "src/pipeline/execute/worker",
   "src/cli/worker-process",
   "src/compare/spool/comparison-format",
+  "src/view/spool/view-format",
   "plugins/geopackage/query-process",
   "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",

@@ -20,9 +20,11 @@ import { restoreCommand } from "./commands/restore.js";
 import { runCommand } from "./commands/run.js";
 import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
+import { viewCommand } from "./commands/view.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
 import type { Flag, Positional } from "./options/flag.js";
+import { progressModes } from "./output/progress-modes.js";
 import { colorModes } from "./output/terminal.js";
 
 export type { Flag };
@@ -43,6 +45,7 @@ export interface CommonArguments {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly color?: string;
+  readonly progress?: string;
   readonly plugin?: readonly string[];
 }
 
@@ -71,6 +74,14 @@ export const common = {
     describe: "Colors: auto (if the terminal supports them), always or never",
     defaultDescription: "auto",
   },
+  progress: {
+    type: "string",
+    requiresArg: true,
+    accepts: progressModes,
+    describe:
+      "Progress of long runs on stderr: auto (a line on a terminal, else one per minute), json (a record per second) or none",
+    defaultDescription: "auto",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** The commands by name, in the order of the help. No name is a prefix of another. */
@@ -78,6 +89,7 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   convert: convertCommand,
   info: infoCommand,
   check: checkCommand,
+  view: viewCommand,
   diff: diffCommand,
   formats: formatsCommand,
   ...gridCommands,

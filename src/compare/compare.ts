@@ -1,4 +1,6 @@
 /** Compares two inputs: read both sides, pair their layers, match the features of each pair, report the differences. */
+
+import { cancelEqual } from "../canonical/cancel-equal.js";
 import { crsContext } from "../crs/index.js";
 import { createError } from "../errors.js";
 import { Spool } from "../io/input/spool.js";
@@ -12,7 +14,6 @@ import type { ChangeKind, FeatureChange } from "./changes/feature-change.js";
 import type { ToDegrees } from "./changes/movement.js";
 import { readChanges, readWholeLayer } from "./changes/read-changes.js";
 import { createToDegrees } from "./degrees.js";
-import { cancelEqual } from "./match/cancel-equal.js";
 import { chooseKey, type KeyChoice } from "./match/choose-key.js";
 import { matchRows } from "./match/match-rows.js";
 import { type CrsComparison, type FieldDifference, type LayerPair, pairLayers } from "./pair-layers.js";

@@ -1,12 +1,12 @@
 /** Pairs the layers of both sides, and finds what differs in their schemas. */
 
+import { comparisonOfTypes, type FieldComparison } from "../canonical/rules.js";
 import { crsContext, isSameCrs } from "../crs/index.js";
 import type { FieldType } from "../model/field.js";
 import type { Crs } from "../model/layer.js";
 import type { WriterCapabilities } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import type { Registry } from "../plugin/registry.js";
-import { comparisonOfTypes, type FieldComparison } from "./canonical/rules.js";
 import type { SpooledLayer } from "./spool/spooled-side.js";
 
 export interface LayerPair {

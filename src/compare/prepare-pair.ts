@@ -1,4 +1,6 @@
 /** Brings both layers of a pair to the same reference system and the same rules, so that their digests are comparable. */
+
+import type { ComparisonRules } from "../canonical/rules.js";
 import { isWgs84 } from "../crs/index.js";
 import type { Spool } from "../io/input/spool.js";
 import type { Crs } from "../model/layer.js";
@@ -6,7 +8,6 @@ import type { Loss } from "../model/report.js";
 import type { Executor } from "../pipeline/execute/executor.js";
 import type { Host } from "../pipeline/request.js";
 import type { Registry } from "../plugin/registry.js";
-import type { ComparisonRules } from "./canonical/rules.js";
 import { requestedKey } from "./match/choose-key.js";
 import {
   type CrsComparison,

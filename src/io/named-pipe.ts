@@ -6,9 +6,12 @@ import { constants, open as openWithCallback } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
 
-const open = promisify(openWithCallback);
+/** Not by `promisify`: every command loads this file, and `node:util` takes a millisecond. */
+const open = (path: string, flags: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    openWithCallback(path, flags, (error, fd) => (error ? reject(error) : resolve(fd)));
+  });
 
 const retryMs = 50;
 

@@ -38,7 +38,7 @@ export class ProgressTracker {
   constructor(private readonly onProgress: ((progress: Progress) => void) | undefined) {}
 
   report(phase: Progress["phase"]): void {
-    const features = phase === "convert" ? this.features : 0;
+    const features = phase === "convert" || phase === "verify" ? this.features : 0;
     this.onProgress?.({ done: this.done, total: this.total, features, phase });
   }
 }

@@ -4,8 +4,11 @@ import { unionExtents } from "../model/geometry-extent.js";
 import { type Crs, type Extent, mergeFields } from "../model/index.js";
 import type { SkippedRange } from "../model/report.js";
 import type { ConversionContext } from "./conversion-context.js";
+import type { EncodedChunk } from "./execute/task.js";
 import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
 import { noteForeignExtension, type OutputFile } from "./plan/plan-outputs.js";
+import type { Proof } from "./proof/proof.js";
+import type { Verification } from "./proof/verification.js";
 import type { ConvertReport, OutputReport } from "./report.js";
 import { type OpenAssembler, openAssemblers } from "./write/assemblers.js";
 import type { RejectsFile } from "./write/rejects-file.js";
@@ -26,13 +29,24 @@ interface PlannedFile {
 }
 
 /** The writing part of a conversion: plans and writes the output files, then commits or aborts all of them. */
-export class ConversionRun {
+export class ConversionRun implements AsyncDisposable {
   private readonly assemblers: OpenAssembler[] = [];
   private readonly writtenParts: WrittenPart[] = [];
   private sourceFields: ConvertReport["sourceFields"] = null;
   private sourceFormats: readonly string[] = [];
 
-  constructor(private readonly conversion: ConversionContext) {}
+  private proof: Proof | null = null;
+
+  private constructor(
+    private readonly conversion: ConversionContext,
+    private readonly verification: Verification | null,
+  ) {}
+
+  static async open(conversion: ConversionContext): Promise<ConversionRun> {
+    if (!conversion.request.verify) return new ConversionRun(conversion, null);
+    const { Verification } = await import("./proof/verification.js");
+    return new ConversionRun(conversion, new Verification(conversion));
+  }
 
   /** Plans the layers of each output file; scans the inputs if the writer needs a summary before the first feature. */
   async plan(files: readonly OutputFile[]): Promise<PlannedFile[]> {
@@ -57,12 +71,15 @@ export class ConversionRun {
       opened.push(assembler);
       this.assemblers.push(assembler);
     });
+    for (const { parts } of opened) await this.verification?.plan(parts);
     for (const layer of layers) await this.assembleLayer(layer, opened);
-    for (const { assembler, context, appendCheck } of opened) {
+    for (const { assembler, context, appendCheck, parts } of opened) {
       await assembler.finish();
       appendCheck?.report(context);
       appendCheck?.close();
-      this.conversion.reportBuilder.add(context.takeFindings(0));
+      const findings = context.takeFindings(0);
+      this.conversion.reportBuilder.add(findings);
+      this.verification?.addLosses(parts, findings.losses);
       await context[Symbol.asyncDispose]();
     }
   }
@@ -75,14 +92,24 @@ export class ConversionRun {
       this.writtenParts.push(written);
       return { assembler, context, index: parts.indexOf(part), written };
     });
-    await writeLayer(this.conversion, planned, async ({ partIndex, features, extent, chunk }) => {
+    const rules = this.verification && planned.parts.map((part) => this.verification!.rulesOf(part));
+    const append = async ({ partIndex, features, extent, chunk, proof }: EncodedChunk) => {
       const { assembler, context, index, written } = routes[partIndex]!;
       context.layer = written.part.layer.name;
       await assembler.append(chunk, index);
       written.features += features;
       written.extent = unionExtents(written.extent, extent);
       this.conversion.progress.features += features;
-    });
+      if (proof) this.verification?.add(written.part, proof);
+    };
+    await writeLayer(this.conversion, planned, append, rules ?? undefined);
+  }
+
+  /** Reads the outputs again, before `commit` gives them their names. @throws verify-failed */
+  async verify(): Promise<void> {
+    if (!this.verification) return;
+    await this.conversion.outputs.prepare();
+    this.proof = await this.verification.run(this.assemblers);
   }
 
   /**
@@ -154,8 +181,10 @@ export class ConversionRun {
       losses: reportBuilder.losses.list(),
       notices: await reportBuilder.collectNotices(),
       operations: await reportBuilder.summarizeOperations(),
+      rejectSummaries: rejectsFile.summarizeRejects(),
       rejects,
       upToDate: false,
+      proof: this.proof,
     };
   }
 
@@ -173,6 +202,10 @@ export class ConversionRun {
       await checkLast();
       await host.onCommit?.(request.output, files, report);
     });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.verification?.[Symbol.asyncDispose]();
   }
 
   async abort(): Promise<void> {

@@ -11,6 +11,7 @@ import type { Executor } from "./execute/executor.js";
 import { isUpToDate } from "./input/append-target.js";
 import { withOpenConversion } from "./open-conversion.js";
 import { checkRequest } from "./plan/check-request.js";
+import { checkVerifiable } from "./plan/check-verify.js";
 import { type OutputReservations, planPaths } from "./plan/path-plan.js";
 import { chooseWriter, outputName } from "./plan/plan-outputs.js";
 import { withUtmZoneAdvice } from "./plan/suggest-utm-zone.js";
@@ -56,6 +57,7 @@ async function convertInSpan(
   }
   const writer = chooseWriter(given, host);
   await checkRequest(given, host);
+  checkVerifiable(given, writer, host);
   const request = { ...given, output: outputName(given.output, writer.format) };
   const isFile = writer.fileStem === null && request.output !== "-";
   const isRewritten = isFile && request.append === true && !writer.capabilities.updatesInPlace;
@@ -70,10 +72,11 @@ async function convertInSpan(
     host.displayNames,
   );
   const converted = withOpenConversion(request, host, writer, pathPlan, sharedExecutor, async (conversion, files) => {
-    const run = new ConversionRun(conversion);
+    await using run = await ConversionRun.open(conversion);
     try {
       for (const file of await run.plan(files)) await run.write(file);
       await checkGuards(conversion);
+      await run.verify();
       run.removeStaleOutputs();
       const report = await run.createReport();
       await run.commit(report, async () => {

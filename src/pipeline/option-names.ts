@@ -63,6 +63,7 @@ export const conversionOptions: Readonly<Record<LibraryOption, OptionNames>> = {
   maxLosses: defineOption("maxLosses", "max-losses", "limit", "maxLosses"),
   maxWithoutGeometry: defineOption("maxWithoutGeometry", "max-without-geometry", "limit", "maxWithoutGeometry"),
   strict: defineOption("strict", "strict", "flag", "strict"),
+  verify: defineOption("verify", "verify", "flag", "verify"),
   skipErrors: defineOption("skipErrors", "skip-errors", "flag", "skipErrors"),
   append: defineOption("append", "append", "flag", "append"),
   overwrite: defineOption("overwrite", "overwrite", "flag", "overwrite"),

@@ -17,8 +17,9 @@ import { Tally } from "../model/report.js";
 import type { Findings } from "./execute/host-context.js";
 import type { GeometryCounts } from "./input/check-geometry.js";
 import type { OpenLayer } from "./input/open-inputs.js";
+import type { Proof } from "./proof/proof.js";
 import type { ConvertRequest } from "./request.js";
-import { toAbsolutePlace } from "./write/rejects-file.js";
+import { type RejectSummary, toAbsolutePlace } from "./write/rejects-file.js";
 
 export interface OutputReport {
   readonly path: string;
@@ -103,10 +104,14 @@ export interface ConvertReport {
   readonly notices: readonly Loss[];
   /** One for each layer with a known source and target CRS. */
   readonly operations: readonly OperationReport[];
+  /** The rejected features by code and layer, with examples. */
+  readonly rejectSummaries: readonly RejectSummary[];
   /** Path of the rejects file; null if there is none. */
   readonly rejects: string | null;
   /** Whether the output was newer than the inputs, so that nothing was converted. */
   readonly upToDate: boolean;
+  /** What was proven by reading the output again (`--verify`); null without it. */
+  readonly proof: Proof | null;
 }
 
 /** The report of a conversion that left its output unchanged. */
@@ -126,8 +131,10 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     losses: [],
     notices: [],
     operations: [],
+    rejectSummaries: [],
     rejects: null,
     upToDate: true,
+    proof: null,
   };
 }
 

@@ -64,6 +64,8 @@ export interface ConvertRequest {
   readonly decrease?: { readonly max: string; readonly before: number };
   /** Any loss fails the conversion. */
   readonly strict?: boolean;
+  /** Reads the output again before it gets its name, and fails unless it has what was written but for the reported losses. */
+  readonly verify?: boolean;
   /** Skip corrupt parts of the input. */
   readonly skipErrors?: boolean;
   readonly append?: boolean;
@@ -93,7 +95,8 @@ export type OutputMember =
   | "replaceLayer"
   | "onNameClash"
   | "ifNewer"
-  | "allowEmpty";
+  | "allowEmpty"
+  | "verify";
 
 /** The same members, all of which may be undefined. */
 export type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
@@ -109,7 +112,7 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly features: number;
-  readonly phase: "download" | "scan" | "convert";
+  readonly phase: "download" | "scan" | "convert" | "verify";
 }
 
 /** The environment of a conversion. */

@@ -327,6 +327,11 @@ export interface WriterModule<O, C extends Chunk = Chunk> {
   createEncoder(layer: TargetLayer, options: O, context: WriteContext): Promise<Encoder<C>>;
   /** Called once per output, on the main thread. */
   createAssembler(sink: Sink, layers: readonly TargetLayer[], options: O, context: WriteContext): Promise<Assembler<C>>;
+  /**
+   * How to read an output with these layers and options. Absent: without reader options, and everything must come back
+   * exactly, in order.
+   */
+  readBack?(layers: readonly TargetLayer[], options: O): ReadBack;
 }
 
 export interface Writer<T extends OptionTable = OptionTable> {
@@ -336,6 +341,30 @@ export interface Writer<T extends OptionTable = OptionTable> {
   /** What the format can hold with these options. */
   capabilities(options: OptionValues<T>): WriterCapabilities;
   load(): Promise<WriterModule<OptionValues<T>>>;
+}
+
+/** How an output is read for `convert --verify`, and what its files keep of what was written. */
+export interface ReadBack {
+  /** Options, as text, with which the format's reader returns what the writer wrote. */
+  readonly readerOptions?: Readonly<Record<string, string>>;
+  /** Decimals to which the writer rounds x and y, and heights; null keeps them. Absent: coordinates are exact. */
+  readonly decimals?: { readonly xy: number | null; readonly z: number | null };
+  /**
+   * Where the file has types: `layer`, each field has one, which must come back (the default); `value`, each value has
+   * its kind, as in JSON, and the reader infers the types of fields; `none`, there are only texts, and the host parses
+   * those that the reader returns by the types that were written.
+   */
+  readonly types?: "layer" | "value" | "none";
+  /** `any`: the file sorts or groups the features. Absent: they come back in the order of writing. */
+  readonly order?: "written" | "any";
+  /** Whether the file has no names of fields, which are then compared by position. */
+  readonly isNameless?: boolean;
+  /** False if the options leave out the feature ids; `text` if the format has no types for them. */
+  readonly ids?: false | "text";
+  /** Fields that the reader may add; they are compared only if a feature was written with them. */
+  readonly addedFields?: readonly string[];
+  /** Whether a MultiPoint becomes a feature for each of its positions. */
+  readonly splitsMultiPoints?: boolean;
 }
 
 /** Zip files with an extension that belongs to a format, such as `.kmz` and `.shz`. */

@@ -18,11 +18,11 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? Commands: convert, info, check, diff, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "conver"; did you mean convert? Commands: convert, info, check, view, diff, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [
       ["frob", "a.shp"],
-      'no command "frob"; commands: convert, info, check, diff, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "frob"; commands: convert, info, check, view, diff, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { RowEncoder } from "../../src/compare/canonical/canonical-row.js";
-import { cancelEqual, type RowSet } from "../../src/compare/match/cancel-equal.js";
+import { cancelEqual, type RowSet } from "../../src/canonical/cancel-equal.js";
+import { RowEncoder } from "../../src/canonical/canonical-row.js";
 import { countKeys } from "../../src/compare/match/key-stats.js";
 import { encodeChunk } from "../../src/compare/spool/comparison-format.js";
 import { SpooledLayer } from "../../src/compare/spool/spooled-side.js";

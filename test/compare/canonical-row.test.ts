@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { RowEncoder } from "../../src/compare/canonical/canonical-row.js";
-import type { ComparisonRules } from "../../src/compare/canonical/rules.js";
+import { RowEncoder } from "../../src/canonical/canonical-row.js";
+import type { ComparisonRules } from "../../src/canonical/rules.js";
 import type { FieldType } from "../../src/model/field.js";
 import type { Geometry } from "../../src/model/geometry.js";
 import { packFeatures } from "../../src/model/pack-features.js";

@@ -1,4 +1,4 @@
-import type { ComparisonRules } from "../../src/compare/canonical/rules.js";
+import type { ComparisonRules } from "../../src/canonical/rules.js";
 
 /** All fields, with seven decimals. */
 export const exactRules: ComparisonRules = {

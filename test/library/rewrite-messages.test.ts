@@ -83,8 +83,8 @@ const keysOfMap = Object.keys(
 
 test("the table holds each flag of convert", () => {
   const known = Object.values(conversionOptions).map(({ flag }) => flag);
-  // Of maps as inputs, which the library reads through `readMap`.
-  expect(known.sort()).toEqual(flagsOf(convertCommand.options, Object.keys(mapInputOptions)));
+  // Of maps as inputs, which the library reads through `readMap`, and of the protocol, which the command writes.
+  expect(known.sort()).toEqual(flagsOf(convertCommand.options, [...Object.keys(mapInputOptions), "report"]));
   for (const [key, { library }] of Object.entries(conversionOptions)) expect(library).toBe(key);
 });
 

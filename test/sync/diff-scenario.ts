@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalFeature, digestText } from "../../src/compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText } from "../../src/canonical/canonical-feature.js";
 import type { FeatureSide } from "../../src/compare/feature-side.js";
 import { Workspace } from "../../src/compare/workspace.js";
 import { Spool } from "../../src/io/input/spool.js";

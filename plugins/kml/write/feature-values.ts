@@ -1,4 +1,12 @@
-import { type Batch, type Column, type Field, type Value, valueAt } from "../../../src/model/index.js";
+import { BytesBuilder } from "../../../src/model/column.js";
+import {
+  type Batch,
+  type BytesColumn,
+  type Column,
+  type Field,
+  type Value,
+  valueAt,
+} from "../../../src/model/index.js";
 import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { writeXmlText } from "../../shared/xml/escape.js";
 import { type ElementField, elementFields, isElementField } from "../element-fields.js";
@@ -144,4 +152,18 @@ function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
     if (Object.is(value, -0)) out.ascii("-0");
     else out.numberAt(values, at);
   } else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}
+
+/** A column of texts and numbers as texts. */
+export function toTexts(column: BytesColumn): Column {
+  const texts = new BytesBuilder("text", column.presence.length);
+  for (let row = 0; row < column.presence.length; row++) {
+    const value = valueAt(column, row);
+    if (value === null) texts.pushNull();
+    else {
+      const parsed: unknown = JSON.parse(String(value));
+      texts.push(typeof parsed === "string" ? parsed : String(value));
+    }
+  }
+  return texts.finish();
 }

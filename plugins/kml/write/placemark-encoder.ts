@@ -7,7 +7,7 @@ import { escapeAttribute, removeForbidden } from "../../shared/xml/escape.js";
 import { altitudeModes, isElementField } from "../element-fields.js";
 import { isFolderPath } from "../folder-path.js";
 import { type FeatureElementSettings, FeatureElementWriter } from "./feature-elements.js";
-import { FeatureValues, writeValue } from "./feature-values.js";
+import { FeatureValues, toTexts, writeValue } from "./feature-values.js";
 import {
   type CoordinatePrecision,
   GeometryElementWriter,
@@ -90,7 +90,8 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     this.dataOpening = new EncodedText(`<ExtendedData><SchemaData schemaUrl="#${settings.schema.id}">`);
   }
 
-  encode(batch: Batch): PlacemarkChunk {
+  encode(given: Batch): PlacemarkChunk {
+    const batch = given.ids?.type === "json" ? given.with({ ids: toTexts(given.ids) }) : given;
     const { out, settings, said, facts } = this;
     said.begin(batch);
     const isWide = batch.fields.length > maxOpenings;

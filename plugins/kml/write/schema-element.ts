@@ -36,7 +36,8 @@ export function createLayerSchema(layer: TargetLayer): LayerSchema {
   const fields = layer.fields ?? [];
   const idType = layer.summary?.idType ?? null;
   const taken = { has: (name: string) => fields.some((field) => field.name === name) };
-  const idField = idType && { name: uniqueName("fid", taken), type: idType };
+  // Ids of several types are texts.
+  const idField = idType && { name: uniqueName("fid", taken), type: idType === "json" ? ("text" as const) : idType };
   const titles = (layer.metadata?.columns ?? []).flatMap(({ column, title }) =>
     title === undefined ? [] : [[column, title] as const],
   );

@@ -3,6 +3,7 @@ import { ZipWriter } from "../../shared/zip/zip-writer.js";
 import { maxRows } from "../limits.js";
 import type { WriteOptions } from "../options.js";
 import { columnWidths } from "../write/column-widths.js";
+import { readBack } from "../write/read-back.js";
 import { type RowChunk, RowEncoder } from "../write/row-encoder.js";
 import { crsProperties, planSheets, type SheetPlan, tooManyRows } from "../write/sheet-plan.js";
 import { OdsCells } from "./ods-cells.js";
@@ -103,4 +104,6 @@ export default {
     await zip.write(Buffer.from(contentHead([...new Set(widths.flat())])));
     return new OdsAssembler(zip, sink, plans, widths, context);
   },
+
+  readBack,
 } satisfies WriterModule<WriteOptions, RowChunk>;

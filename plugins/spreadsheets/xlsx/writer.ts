@@ -3,6 +3,7 @@ import { ZipWriter } from "../../shared/zip/zip-writer.js";
 import { maxCellLength, maxRows } from "../limits.js";
 import type { WriteOptions } from "../options.js";
 import { columnWidths } from "../write/column-widths.js";
+import { readBack } from "../write/read-back.js";
 import { type RowChunk, RowEncoder } from "../write/row-encoder.js";
 import { crsProperties, planSheets, type SheetPlan, tooManyRows } from "../write/sheet-plan.js";
 import {
@@ -119,4 +120,6 @@ export default {
     if (hasProperties) await zip.add("docProps/custom.xml", customPropertiesPart(properties));
     return new XlsxAssembler(zip, sink, layers, plans, context);
   },
+
+  readBack,
 } satisfies WriterModule<WriteOptions, RowChunk>;

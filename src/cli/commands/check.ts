@@ -73,8 +73,8 @@ function toRecords(layer: LayerReport): string {
 async function readMapToCompare(map: string, args: CheckArguments): Promise<ExistingMapData> {
   const id = mapIdOf(map);
   const service = await serviceFrom(args);
-  const display = new ProgressDisplay(process.stderr);
-  const tell = (features: number) => display.update({ done: 0, total: 0, features, phase: "download" });
+  const display = ProgressDisplay.of(args);
+  const tell = (features: number) => display.callback?.({ done: 0, total: 0, features, phase: "download" });
   const { readMapExtent } = await import("../../remote/snapshot/map-extent.js");
   const { resolveMapId } = await import("../../remote/client/resolve-map-id.js");
   const extent = await readMapExtent(

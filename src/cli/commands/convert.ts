@@ -4,6 +4,7 @@ import type { Command } from "../command.js";
 import { gridOptions } from "../options/grid-options.js";
 import { existingOptions, type OutputArguments, outputOptions, outputRequest } from "../options/output-options.js";
 import {
+  file,
   flag,
   readingOptions,
   rejectOptions,
@@ -17,6 +18,7 @@ import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
 export interface ConvertArguments extends SourceArguments, OutputArguments, MapInputArguments {
+  readonly report?: string;
   readonly paths: readonly string[];
 }
 
@@ -55,6 +57,12 @@ export const convertCommand: Command<ConvertArguments> = {
     out: outputOptions.out,
     ...rejectOptions,
     strict: outputOptions.strict,
+    verify: outputOptions.verify,
+    report: {
+      ...file,
+      group: "Rejects and losses:",
+      describe: "Write a protocol of the conversion for filing: inputs, counts, losses, proof; .html or .json",
+    },
     "skip-errors": readingOptions["skip-errors"],
     append: existingOptions.append,
     overwrite: existingOptions.overwrite,

@@ -54,8 +54,8 @@ async function gridsForInput(args: InputArguments, folders: readonly string[]): 
     if (alone !== null) throw createError("usage", { reason: `${alone} requires --for INPUT` });
     return null;
   }
-  const display = new ProgressDisplay(process.stderr);
-  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const display = ProgressDisplay.of(args);
+  const host = await openHost(args, display.callback);
   const { findMissingGrids } = await import("../../pipeline/grids/find-missing-grids.js");
   const question = { input: unprotect(input), sourceCrs, targetCrs };
   const layers = await findMissingGrids(question, { ...host, grids: { ...host.grids!, folders } }).finally(() =>
@@ -181,19 +181,19 @@ const getCommand: Command<GetArguments> = {
       });
     const grids = new Set([...named, ...(forInput ?? [])]);
     const files = await installedGrids();
-    const display = new ProgressDisplay(process.stderr);
+    const display = ProgressDisplay.of(args);
     for (const grid of grids) {
       const { name, licence, provider } = grid;
       const elsewhere = files.find(name);
       const path = gridCachePath(store.cacheFolder, grid);
       const isElsewhere = elsewhere !== null && elsewhere !== path;
       const onProgress = (done: number) =>
-        display.show(() => `downloading ${name}, ${bytes(done)} of ${bytes(grid.bytes)}`);
+        display.show({ phase: `downloading ${name}`, done, total: grid.bytes, unit: "bytes" });
       const downloaded =
         !isElsewhere &&
         (await fetchGrid(grid, store, {
           signal: interrupted,
-          ...(args.quiet || args.json ? {} : { onProgress }),
+          ...(display.isShown ? { onProgress } : {}),
         }).finally(() => display.clear()));
       const at = isElsewhere ? elsewhere : path;
       const record = {

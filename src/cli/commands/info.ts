@@ -65,8 +65,8 @@ export async function inspectInputs(
   const head = wholeNumber("--head", args.head, 1);
   const select = namesOf("--select", args.select);
   const grids = gridsOf(args.grid);
-  const display = new ProgressDisplay(process.stderr);
-  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const display = ProgressDisplay.of(args);
+  const host = await openHost(args, display.callback);
   const statuses: number[] = [];
   const onLeftOut = (paths: readonly string[]) => renderLeftOut(paths, args);
   const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from, onLeftOut);

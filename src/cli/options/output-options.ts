@@ -20,6 +20,7 @@ export interface OutputArguments extends CommonArguments {
   readonly ifNewer?: boolean;
   readonly allowEmpty?: boolean;
   readonly onNameClash?: string;
+  readonly verify?: boolean;
 }
 
 const ofOutput = "Output:";
@@ -52,6 +53,11 @@ export const outputOptions = {
     describe: "Writer option: key=value (see geoferry formats FORMAT)",
   },
   strict: { ...flag, group: "Rejects and losses:", describe: "Fail if there is any loss" },
+  verify: {
+    ...flag,
+    group: "Rejects and losses:",
+    describe: "Read the output again before it gets its name, and fail unless it has what was written",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** Flags for outputs that already exist. */
@@ -87,6 +93,7 @@ export function outputRequest(args: OutputArguments, path: string): WithUndefine
     replaceLayer: args.replaceLayer,
     ifNewer: args.ifNewer,
     allowEmpty: args.allowEmpty,
+    verify: args.verify,
     onNameClash:
       args.onNameClash === undefined
         ? undefined

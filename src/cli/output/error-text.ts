@@ -7,7 +7,15 @@ import { paintFor } from "./terminal.js";
 /** @param of the input, output or map that the error concerns */
 export function errorRecord(error: GeoferryError, of: object = {}): Record<string, unknown> {
   const { code, kind, message, details } = error;
-  return { type: "error", ...of, code, exit: exitStatus[kind], message, ...betterOperations(details) };
+  return {
+    type: "error",
+    ...of,
+    code,
+    exit: exitStatus[kind],
+    message,
+    ...betterOperations(details),
+    ...verifiedDifferences(error),
+  };
 }
 
 /**
@@ -24,6 +32,13 @@ export function errorText(error: GeoferryError, verbose = false, named?: string)
     );
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** The differences of a failed verification, and how many there are. */
+function verifiedDifferences({ code, details }: GeoferryError): Record<string, unknown> {
+  if (code !== "verify-failed") return {};
+  const { count, differences } = details;
+  return { count, differences };
 }
 
 /** More accurate operations; the message names only the first one. */

@@ -7,6 +7,7 @@ import type { Finding, FindingLists, Regression } from "../../jobs/report/findin
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../../jobs/report/run-report.js";
 import type { CommonArguments } from "../command.js";
 import type { SessionArguments } from "../run/sync-session.js";
+import type { ProgressState } from "./progress.js";
 import { restoreCommands } from "./restore-command.js";
 
 /** "read 20, written 19, rejected 1" */
@@ -27,8 +28,11 @@ export const describeSeconds = (seconds: number): string => {
 };
 
 /** "archive: 120 of 500 done, by north, south" */
-export const describeDistributedProgress = ({ step, done, total, workers }: DistributedProgress): string =>
-  `${step}: ${groupDigits(done)} of ${groupDigits(total)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
+export const distributedProgress = ({ step, done, total, workers }: DistributedProgress): ProgressState => ({
+  phase: step,
+  ...{ done, total, unit: "files" },
+  ...(workers.length > 0 && { note: `by ${workers.join(", ")}` }),
+});
 
 /** Maximum number of successful items that are listed. */
 const maxShownItems = 20;

@@ -86,8 +86,17 @@ function describe(report: ConvertReport, output: string): string {
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   const several = hasSeveralLayers([...report.notices, ...report.losses], report.outputs);
   text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
-  text += skippedRangeLines(report.skippedRanges);
+  text += skippedRangeLines(report.skippedRanges) + proofLines(report.proof);
   return text + rejectLines(report);
+}
+
+/** "verified: 1,234 features read back as written, 3 values changed as reported above" */
+function proofLines(proof: ConvertReport["proof"]): string {
+  if (proof === null) return "";
+  const features = proof.layers.reduce((sum, layer) => sum + layer.features, 0);
+  const explained = proof.layers.flatMap((layer) => layer.explained).reduce((sum, { found }) => sum + found, 0);
+  const changed = explained === 0 ? "" : `, but for ${formatCount(explained, "change")} that the losses above explain`;
+  return `  verified: ${formatCount(features, "feature")} read back as written${changed}\n`;
 }
 
 function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
@@ -108,6 +117,8 @@ function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
     operations,
     sourceFields: _,
     sourceFormats: __,
+    rejectSummaries: ___,
+    proof,
     ...rest
   } = outcome.report;
   return [
@@ -116,6 +127,7 @@ function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
     ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
     ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
     ...skippedRangeRecords(skippedRanges).map((record) => ({ ...record, output: outcome.output })),
+    ...(proof?.layers ?? []).map((layer) => ({ type: "proof", output: outcome.output, ...layer })),
     { type: "summary", inputs, output: outcome.output, ...rest, skippedRanges: skippedRanges.length },
   ];
 }

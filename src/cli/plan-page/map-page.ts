@@ -4,18 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createSink } from "../../io/output/create-sink.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 import { hashOf, pageAssets } from "../output/page-assets.js";
+import { dataBlock, escapeScript } from "../output/self-contained-page.js";
 import type { PageClass, PageRow } from "./page-data.js";
-
-/** Writes a page atomically. @throws output-exists, output-failed */
-export async function writePage(page: string, path: string, overwrite: boolean): Promise<void> {
-  await using sink = await createSink(path, { overwrite });
-  const file = await sink.create();
-  await file.write(Buffer.from(page));
-  await sink.commit();
-}
 
 interface Assets {
   readonly script: string;
@@ -37,13 +29,6 @@ function readAssets(): Assets {
     licences: read("licences.txt"),
   };
 }
-
-/** Escapes sequences that end a script element or start a comment; valid scripts have them only in strings and patterns. */
-const escapeScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
-
-/** A JSON data block, escaped so that its contents cannot end it. */
-const dataBlock = (id: string, value: unknown): string =>
-  `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>\n`;
 
 /** A page with a map of `rows`. */
 export function renderMapPage(title: string, main: Html, rows: readonly PageRow[]): string {

@@ -4,8 +4,9 @@ import { type Html, html } from "../../service/pages/rendering/html.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
 import type { OpenPlan } from "../../sync/plan/plan.js";
 import { matchWords, plainText, putWords, shownClasses } from "../output/plan-text.js";
+import { writePage } from "../output/self-contained-page.js";
 import { collectRows, type PageRows } from "./collect-rows.js";
-import { renderFilter, renderMap, renderMapPage, writePage } from "./map-page.js";
+import { renderFilter, renderMap, renderMapPage } from "./map-page.js";
 import { drawnClasses } from "./page-data.js";
 import { renderRows } from "./page-table.js";
 

@@ -92,8 +92,8 @@ async function findOnlyInput(given: string, from: string | undefined, host: Host
 /** @returns the exit status */
 export async function runDiff(given: CompareRequest, args: DiffArguments): Promise<number> {
   checkOutputs(args);
-  const display = new ProgressDisplay(process.stderr);
-  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const display = ProgressDisplay.of(args);
+  const host = await openHost(args, display.callback);
   const request = {
     ...given,
     old: await findOnlyInput(given.old, given.from, host),
@@ -143,7 +143,7 @@ async function openPage() {
   const [{ ChangeCollector }, { renderDiffPage }, { writePage }] = await Promise.all([
     import("../diff-page/collect-changes.js"),
     import("../diff-page/page.js"),
-    import("../plan-page/map-page.js"),
+    import("../output/self-contained-page.js"),
   ]);
   const collector = new ChangeCollector();
   return {

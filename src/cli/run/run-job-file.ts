@@ -13,7 +13,7 @@ import { openHost } from "../host.js";
 import { metricsPlace } from "../options/metrics-options.js";
 import { queueSettings } from "../options/queue-options.js";
 import { serviceAddressFrom, serviceFrom, trafficFrom } from "../options/service-options.js";
-import { describeDistributedProgress, renderRun, renderStep } from "../output/job-report.js";
+import { distributedProgress, renderRun, renderStep } from "../output/job-report.js";
 import { printNotice } from "../output/print.js";
 import { ProgressDisplay } from "../output/progress.js";
 import { notify, onFailureOf, publishReports, resolveReports } from "../output/publish-run.js";
@@ -57,7 +57,8 @@ async function perform(given: JobArguments, start: FailedStart): Promise<number>
   const args: JobArguments = { ...given, ...jobService(job, given) };
   const root = resolveStateRoot(args.state, process.env);
   const reports = resolveReports(job, args);
-  const host = await openHost(args);
+  const display = ProgressDisplay.of(args);
+  const host = await openHost(args, display.callback);
   // Paths in the job file are relative to it, wherever a scheduler starts the program.
   process.chdir(dirname(file));
   const tools = {
@@ -73,7 +74,6 @@ async function perform(given: JobArguments, start: FailedStart): Promise<number>
     ...(queue && { queue: { ...queue, priority, service: () => serviceAddressFrom(args, process.env) } }),
   };
   await using live = await openMetrics(job, args);
-  const display = new ProgressDisplay(process.stderr);
   const failures: GeoferryError[] = [];
   const report = await runJob(job, settings, tools, {
     onStateSaveFailed: (error) => failures.push(error),
@@ -82,9 +82,7 @@ async function perform(given: JobArguments, start: FailedStart): Promise<number>
       live?.metrics.recordStep(step);
       renderStep(step, args);
     },
-    ...(args.quiet || args.json
-      ? {}
-      : { onProgress: (progress) => display.show(() => describeDistributedProgress(progress)) }),
+    ...(display.isShown && { onProgress: (progress) => display.show(distributedProgress(progress)) }),
   });
   start.isReported = true;
   display.clear();

@@ -1,8 +1,6 @@
 /** Opens a map for the sync commands, with a progress display. */
 
 import { createError } from "../../errors.js";
-import { groupDigits } from "../../format-count.js";
-import type { Progress } from "../../pipeline/request.js";
 import { resolveMapId } from "../../remote/client/resolve-map-id.js";
 import type { ApplyProgress } from "../../sync/apply/apply-context.js";
 import { resolveStateRoot } from "../../sync/state/state-folder.js";
@@ -28,8 +26,6 @@ const steps: Readonly<Record<ApplyProgress["step"], string>> = {
   delete: "deleting",
 };
 
-const count = (features: number): string => `${groupDigits(features)} features`;
-
 export interface SyncSession<Run extends ReadonlySyncRun> extends AsyncDisposable {
   readonly run: Run;
   readonly display: ProgressDisplay;
@@ -53,25 +49,25 @@ async function session<Run extends ReadonlySyncRun>(
   map: GivenMap,
   open: (tools: SyncContext, map: string) => Promise<Run>,
 ): Promise<SyncSession<Run>> {
-  const display = new ProgressDisplay(process.stderr);
-  const isShown = !args.quiet && !args.json;
-  const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
+  const display = ProgressDisplay.of(args);
+  /** Features of the map, once it was read. */
+  let mapFeatures: number | null = null;
   const { service, traffic } = await openService(args);
   const run = await open(
     {
-      host: { ...(await openHost(args, onProgress)), onLeftOut: (paths) => renderLeftOut(paths, args) },
+      host: { ...(await openHost(args, display.callback)), onLeftOut: (paths) => renderLeftOut(paths, args) },
       service,
       traffic,
       stateRoot: resolveStateRoot(args.state, process.env),
       backupPath: args.backup ?? null,
       onNotice: (sentence) => printNotice(args, sentence),
-      ...(isShown && {
-        onSnapshotProgress: ({ features, pass }) =>
-          display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
-        onApplyProgress: ({ step, done, total }) =>
-          display.show(
-            () => `${steps[step]}, ${total === null ? count(done) : `${groupDigits(done)} of ${count(total)}`}`,
-          ),
+      ...(display.isShown && {
+        onSnapshotProgress: ({ features, pass }) => {
+          if (pass === 1) mapFeatures = features;
+          const phase = `${pass === 1 ? "reading" : "comparing"} the map`;
+          display.show({ phase, done: features, total: pass === 1 ? null : mapFeatures, unit: "features" });
+        },
+        onApplyProgress: ({ step, done, total }) => display.show({ phase: steps[step], done, total, unit: "features" }),
       }),
     },
     "id" in map ? map.id : await resolveMapId(service, map.given),

@@ -1,14 +1,15 @@
 /** Turns changes into features of a layer with old and new values. */
+
+import { textOfValue } from "../../canonical/canonical-value.js";
 import { Batch } from "../../model/batch.js";
 import { type Column, type ColumnBuilder, columnBuilder, pushValue, type Value, valueAt } from "../../model/column.js";
 import type { Field, FieldType } from "../../model/field.js";
 import { geometryAt } from "../../model/geometry.js";
 import { GeometryBuilder } from "../../model/geometry-builder.js";
-import { textOfValue } from "../canonical/canonical-value.js";
+import { toWkt } from "../../model/wkt.js";
 import type { ComparedLayer } from "../compare.js";
 import { type ComparisonChunk, toChunk } from "../spool/comparison-format.js";
 import type { FeatureChange, RowReference } from "./feature-change.js";
-import { toWkt } from "./wkt.js";
 
 /** Fields before those of the data. */
 const ownFields: readonly Field[] = [

@@ -1,8 +1,8 @@
+import { ByteWriter } from "../../canonical/byte-writer.js";
+import { writeValue } from "../../canonical/canonical-value.js";
+import { type ComparisonRules, comparisonOf, isComparedField } from "../../canonical/rules.js";
 import type { Batch } from "../../model/batch.js";
 import { jsonValueAt, Presence } from "../../model/column.js";
-import { ByteWriter } from "../canonical/byte-writer.js";
-import { writeValue } from "../canonical/canonical-value.js";
-import { type ComparisonRules, comparisonOf, isComparedField } from "../canonical/rules.js";
 import { type Movement, measureMovement, type ToDegrees } from "./movement.js";
 import { isSameShape, shapeOf } from "./shape.js";
 

@@ -1,6 +1,6 @@
 /** Reads the differences of a pair from the tables of a comparison. */
 
-import type { ComparisonRules } from "../canonical/rules.js";
+import type { ComparisonRules } from "../../canonical/rules.js";
 import { ComparisonTables, type MatchedPair } from "../match/comparison-tables.js";
 import { shownKey } from "../match/match-rows.js";
 import type { LayerPair } from "../pair-layers.js";

@@ -1,6 +1,6 @@
+import { type GeometryVisitor, visitGeometry } from "../../canonical/normalize-geometry.js";
+import { type ComparisonRules, heightDecimals } from "../../canonical/rules.js";
 import { type GeometryColumn, Kind } from "../../model/geometry.js";
-import { type GeometryVisitor, visitGeometry } from "../canonical/normalize-geometry.js";
-import { type ComparisonRules, heightDecimals } from "../canonical/rules.js";
 
 /** A normalized geometry as flat numbers. */
 export interface Shape {

@@ -1,11 +1,12 @@
 /** Chooses how the features of two layers are matched: as asked, or by the best field that identifies all features. */
+
+import type { Remainders, RowSet } from "../../canonical/cancel-equal.js";
+import { textOfValue } from "../../canonical/canonical-value.js";
 import { createError } from "../../errors.js";
 import type { FieldType } from "../../model/field.js";
-import { textOfValue } from "../canonical/canonical-value.js";
 import type { LayerPair } from "../pair-layers.js";
 import type { CompareRequest } from "../request.js";
 import type { SpooledLayer } from "../spool/spooled-side.js";
-import type { Remainders, RowSet } from "./cancel-equal.js";
 import { isQuantityName, rankIdentifierName } from "./identifier-names.js";
 import { countKeys, hasEarlyDuplicates, type KeyStats } from "./key-stats.js";
 import { createRowKeyReader, keyColumn, type MatchKey } from "./row-key.js";

@@ -1,16 +1,18 @@
 /** Fills the tables of a comparison with the features that differ, and gives both sides of a pair the same key. */
+
+import type { Remainders, RowSet } from "../../canonical/cancel-equal.js";
+import { RowEncoder } from "../../canonical/canonical-row.js";
+import { textOfValue } from "../../canonical/canonical-value.js";
+import { digestBytes } from "../../canonical/digest-file.js";
+import { normalizedKind } from "../../canonical/normalize-geometry.js";
+import type { ComparisonRules } from "../../canonical/rules.js";
 import type { Batch } from "../../model/batch.js";
 import { Kind } from "../../model/geometry.js";
 import type { Database } from "../../sqlite/index.js";
-import { RowEncoder } from "../canonical/canonical-row.js";
-import { textOfValue } from "../canonical/canonical-value.js";
-import { normalizedKind } from "../canonical/normalize-geometry.js";
-import type { ComparisonRules } from "../canonical/rules.js";
 import type { LayerPair } from "../pair-layers.js";
-import { digestBytes, digestOf } from "../spool/comparison-format.js";
+import { digestOf } from "../spool/comparison-format.js";
 import type { SpooledLayer } from "../spool/spooled-side.js";
 import type { Workspace } from "../workspace.js";
-import type { Remainders, RowSet } from "./cancel-equal.js";
 import type { KeyChoice } from "./choose-key.js";
 import { createRowKeyReader, type MatchKey } from "./row-key.js";
 

@@ -1,6 +1,6 @@
+import { textOfValue } from "../../canonical/canonical-value.js";
 import type { Batch } from "../../model/batch.js";
 import type { Column } from "../../model/column.js";
-import { textOfValue } from "../canonical/canonical-value.js";
 
 /** How features of both sides are matched. */
 export type MatchKey = { readonly by: "field"; readonly name: string } | { readonly by: "id" };

@@ -3,8 +3,12 @@
  * thread; the assembler passes the chunks to the caller. Not registered among the formats that users can name.
  */
 import { hash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
+import { RowEncoder } from "../../canonical/canonical-row.js";
+import { digestBytes } from "../../canonical/digest-file.js";
+import type { ComparisonRules } from "../../canonical/rules.js";
+import { readFully } from "../../canonical/whole-reads.js";
 import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import type { Field } from "../../model/field.js";
@@ -12,13 +16,8 @@ import { coordinateToleranceDegrees, type GeometryColumn, type GeometryType } fr
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { apiVersion, defineFormat, type Encoder, type Format, type TargetLayer } from "../../plugin/format.js";
 import { unlimitedCapabilities } from "../../plugin/unlimited-capabilities.js";
-import { RowEncoder } from "../canonical/canonical-row.js";
-import type { ComparisonRules } from "../canonical/rules.js";
 
 export const comparisonFormatId = "comparison";
-
-/** Bytes of a digest: the first half of a SHA-256. */
-export const digestBytes = 16;
 
 export interface ComparisonChunk {
   /** A serialized `BatchData`. */
@@ -153,16 +152,6 @@ function openManifest(path: string): Dataset {
       for (const handle of handles.values()) closeSync(handle);
     },
   };
-}
-
-export function readFully(handle: number, start: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  for (let done = 0; done < length; ) {
-    const read = readSync(handle, bytes, done, length - done, start + done);
-    if (read === 0) throw createError("internal", { reason: `a temporary file ends before byte ${start + length}` });
-    done += read;
-  }
-  return bytes;
 }
 
 function toLayer(

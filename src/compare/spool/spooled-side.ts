@@ -1,36 +1,28 @@
-import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type DigestBlock, DigestFile, type DigestList } from "../../canonical/digest-file.js";
+import { batchIndexOf, type StoredBatch } from "../../canonical/stored-batches.js";
+import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
 import type { Batch } from "../../model/batch.js";
 import { commonType, type Field, type FieldType } from "../../model/field.js";
 import { type GeometryType, geometryTypes } from "../../model/geometry.js";
 import type { Crs } from "../../model/layer.js";
-import {
-  type ComparisonChunk,
-  comparisonFormatId,
-  decodeBatch,
-  digestBytes,
-  readFully,
-  type SpoolManifest,
-} from "./comparison-format.js";
+import { type ComparisonChunk, comparisonFormatId, decodeBatch, type SpoolManifest } from "./comparison-format.js";
 
 /** A batch in the file of its layer. */
-export interface SpooledBatch {
-  /** Number of rows in earlier batches. */
-  readonly firstRow: number;
+export interface SpooledBatch extends StoredBatch {
   readonly rows: number;
-  readonly start: number;
-  readonly length: number;
 }
 
 /** The features of a layer in temporary files: the batches, and a digest of each row. Rows count from 0. */
-export class SpooledLayer implements Disposable {
+export class SpooledLayer implements DigestList, Disposable {
   readonly batches: SpooledBatch[] = [];
   /** Number of features. */
   rows = 0;
   private readonly path: string;
   private readonly handle: number;
-  private readonly digestsHandle: number;
+  private readonly digests: DigestFile;
   private size = 0;
   private idRows = 0;
   private kinds = 0;
@@ -53,14 +45,14 @@ export class SpooledLayer implements Disposable {
   ) {
     this.path = join(folder, "batches");
     this.handle = openSync(this.path, "wx+", 0o600);
-    this.digestsHandle = openSync(join(folder, "digests"), "wx+", 0o600);
+    this.digests = new DigestFile(join(folder, "digests"));
   }
 
   /** @throws output-failed */
   add({ batch, rows, digests, fields, hasIds, kinds, hasZ, hasM, inDegrees }: ComparisonChunk): void {
     try {
       writeFully(this.handle, batch);
-      writeFully(this.digestsHandle, digests);
+      this.digests.add(digests);
     } catch (error) {
       throw spoolError(this.path, error);
     }
@@ -112,25 +104,11 @@ export class SpooledLayer implements Disposable {
 
   /** Index of the batch with a row. */
   batchOf(row: number): number {
-    let [low, high] = [0, this.batches.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.batches[middle]!.firstRow <= row) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return batchIndexOf(this.batches, row);
   }
 
-  /** The digests of all rows in order, as blocks of whole digests. The block is valid until the next one. */
-  *digestBlocks(): Generator<{ readonly firstRow: number; readonly digests: Buffer }> {
-    const block = Buffer.allocUnsafe(digestBytes * 65_536);
-    for (let position = 0, end = this.rows * digestBytes; position < end; ) {
-      const read = readSync(this.digestsHandle, block, 0, Math.min(block.length, end - position), position);
-      const whole = read - (read % digestBytes);
-      if (whole === 0) throw new Error("the digests are incomplete");
-      yield { firstRow: position / digestBytes, digests: block.subarray(0, whole) };
-      position += whole;
-    }
+  digestBlocks(): Generator<DigestBlock> {
+    return this.digests.digestBlocks();
   }
 
   /** Sets the fields of a layer that is not read from a source. */
@@ -146,7 +124,7 @@ export class SpooledLayer implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.handle);
-    closeSync(this.digestsHandle);
+    this.digests[Symbol.dispose]();
   }
 }
 
@@ -158,7 +136,3 @@ export function writeManifest(path: string, layers: readonly SpooledLayer[]): vo
 
 /** The name of manifests, by which the pipeline finds their reader. */
 export const manifestName = `layer.${comparisonFormatId}`;
-
-function writeFully(handle: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
-}

@@ -12,7 +12,7 @@ import { outputError, type TemporaryNames } from "./temporary-names.js";
 export interface HostSink extends Sink, AsyncDisposable {
   /** Whether written bytes cannot be undone. */
   readonly isStream: boolean;
-  /** Writes and syncs all bytes; only the renames are missing. @throws output-failed */
+  /** Writes and syncs all bytes, once; only the renames are missing. @throws output-failed */
   prepare(): Promise<void>;
   /** The prepared files and the files that they replace; null for streams and folders. @throws output-failed, output-exists */
   files(): FileSet | null;
@@ -57,7 +57,7 @@ export interface SinkOptions {
 const stdoutDevices = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
 /** Whether the path is a pipe or device, which must be written to and not replaced by a file. */
-function isStream(path: string): boolean {
+export function isStream(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }

@@ -110,6 +110,7 @@ export class FileSink implements HostSink {
   }
 
   async prepare(): Promise<void> {
+    if (this.state === "prepared") return;
     if (this.state !== "open") throw createError("internal", { reason: `${this.name} was ${this.state} before` });
     this.state = "prepared";
     try {

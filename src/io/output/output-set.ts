@@ -41,6 +41,11 @@ export class OutputSet {
     return true;
   }
 
+  /** Writes and syncs all files, so that they can be read before `commit`. @throws output-failed */
+  async prepare(): Promise<void> {
+    for (const sink of this.sinks) if (!sink.isStream) await sink.prepare();
+  }
+
   /**
    * @param last an irreversible step, such as the commit of a database; its failure undoes the renames
    * @param before called with the files before the first one is renamed

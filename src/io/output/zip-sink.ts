@@ -25,6 +25,7 @@ export class ZipSink implements HostSink {
   readonly inPlaceTarget = null;
   readonly isStream = false;
   private readonly mark = newMark();
+  private isPrepared = false;
   private readonly members = new Map<string, { readonly file: BufferedFile; readonly keepOnExit: () => void }>();
 
   private constructor(
@@ -68,6 +69,8 @@ export class ZipSink implements HostSink {
   }
 
   async prepare(): Promise<void> {
+    if (this.isPrepared) return;
+    this.isPrepared = true;
     try {
       const zip = new ZipFile();
       const failed = new Promise<never>((_, reject) => {

@@ -112,6 +112,7 @@ const fileMembers = [
   "replaceLayer",
   "allowEmpty",
   "onNameClash",
+  "verify",
   "always",
   "maxDecrease",
 ] as const;
@@ -173,7 +174,7 @@ function toConvertRequest(members: StepMembers, target: string, environment: Nod
     replaceLayer,
     allowEmpty,
   } = members;
-  const { onNameClash } = members;
+  const { onNameClash, verify } = members;
   const output = omitUndefined({
     to,
     layerName,
@@ -184,6 +185,7 @@ function toConvertRequest(members: StepMembers, target: string, environment: Nod
     overwrite,
     replaceLayer,
     allowEmpty,
+    verify,
     onNameClash,
   });
   return { ...toSourceRequest(members, environment), ...output, output: target };

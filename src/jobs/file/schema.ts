@@ -112,6 +112,7 @@ export const stepFile = objectKind("a step", {
     "Fail if the source has lost more features than this since the last run: 100 or 5%; if the target is a map, use maxDelete of the target",
   ),
   strict: member(flag, "Fail on warnings and losses"),
+  verify: member(flag, "Read the output again before it gets its name, and fail unless it has what was written"),
   skipErrors: member(flag, "Skip corrupt parts of the source"),
   append: member(flag, "Add to the target"),
   overwrite: member(flag, "Replace a target that an earlier run of this step did not write"),

@@ -70,9 +70,16 @@ export const toFindings = ({
   sourceFields,
   sourceFormats,
   outputs,
+  proof,
   ...report
 }: ConvertReport): Findings => ({
-  counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
+  counts: {
+    read,
+    written,
+    rejected,
+    ...(withoutGeometry > 0 && { withoutGeometry }),
+    ...(proof && { verified: proof.layers.reduce((sum, { features }) => sum + features, 0) }),
+  },
   ...(sourceFormats.length > 0 && { formats: sourceFormats }),
   ...comparedExtent(outputs),
   ...(sourceFields && { fields: comparedFields(sourceFields) }),

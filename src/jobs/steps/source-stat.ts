@@ -143,7 +143,7 @@ export async function digestFile(path: string, signal: AbortSignal): Promise<str
 }
 
 /** A file and its companions (`.dbf`, `.prj` …), or all files of a folder; null for pipes and missing files. */
-function listSourceFiles(input: string, registry: Registry): string[] | null {
+export function listSourceFiles(input: string, registry: Registry): string[] | null {
   try {
     const stat = statSync(input);
     if (stat.isDirectory()) return listFolder(input);

@@ -14,13 +14,17 @@ import type { Extent } from "../../model/geometry.js";
 import type { Crs, Dataset, Layer, Split } from "../../model/layer.js";
 import { Summarizer, type SummaryState } from "../../model/layer-summary.js";
 import { packFeatures } from "../../model/pack-features.js";
-import type { Chunk, Encoder, Format, ReaderModule, TargetLayer } from "../../plugin/format.js";
+import type { Chunk, Encoder, Format, ReaderModule, TargetLayer, WriteContext } from "../../plugin/format.js";
 import type { OptionTable, OptionValues } from "../../plugin/options.js";
 import { buildStage } from "../../stages/build-stage.js";
 import { fitBatch } from "../../stages/fit-batch.js";
 import type { FitPlan } from "../../stages/fit-plan.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import type { StatisticsCollector, StatisticsState } from "../../statistics/statistics.js";
+import { type FitFault, FitLosses, findFitFaults } from "../proof/fit-faults.js";
+import { createProofChunk, type ProofChunk, WriterLosses } from "../proof/proof-chunk.js";
+import { ProofRowEncoder } from "../proof/proof-row.js";
+import type { ProofRules } from "../proof/proof-rules.js";
 import { countDropped } from "../write/rejects-file.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { type Findings, HostContext } from "./host-context.js";
@@ -51,7 +55,7 @@ export interface TaskSpec extends ScanSpec {
   readonly checks?: readonly StageSpec[];
   /** Names of fields that the request mentions. */
   readonly requestedFields?: readonly string[];
-  readonly outcome: SummarySpec | EncodeSpec;
+  readonly outcome: SummarySpec | EncodeSpec | DigestSpec;
   /** Start time of the run, in milliseconds since 1970. */
   readonly now: number;
 }
@@ -69,6 +73,15 @@ export interface EncodeSpec {
   readonly writer: FormatRef;
   /** One for each part of the fit plan. */
   readonly targetLayers: readonly TargetLayer[];
+  /** For a verification: the rules of each part. */
+  readonly proofRules?: readonly ProofRules[];
+}
+
+/** Digests of the features, for a verification. */
+export interface DigestSpec {
+  readonly kind: "digest";
+  readonly rules: ProofRules;
+  readonly keepsBatches: boolean;
 }
 
 /** What a task processes at once: a split, a batch that was already read, or with neither the whole layer. */
@@ -87,6 +100,8 @@ export interface EncodedChunk {
   /** Of the positions, in the target's coordinates; null without any. */
   readonly extent: Extent | null;
   readonly chunk: Chunk;
+  /** The batch that was encoded, for a verification. */
+  readonly proof?: ProofChunk;
 }
 
 export interface PieceResult extends Findings {
@@ -95,6 +110,8 @@ export interface PieceResult extends Findings {
   /** The fields of the batches, if the request mentions any. */
   readonly seenFields: readonly string[];
   readonly chunks: readonly EncodedChunk[];
+  /** Of a digest. */
+  readonly proofs: readonly ProofChunk[];
   readonly summary: SummaryState | null;
   readonly statistics?: StatisticsState;
   /** Features with a geometry after the stages. */
@@ -128,10 +145,13 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
-  const encoders = spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, context) : [];
+  const writerLosses = spec.outcome.kind === "encode" && spec.outcome.proofRules ? new WriterLosses(context) : null;
+  const encoders =
+    spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, writerLosses ?? context) : [];
   const statistics = spec.outcome.kind === "summary" ? spec.outcome.statistics : undefined;
   const createCollector = statistics ? await prepareStatistics(statistics.crs) : () => null;
-  return new LayerTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders, createCollector });
+  const pipeline = { stages, checks, encoders, writerLosses, createCollector };
+  return new LayerTask(spec, findFormat, signal, context, stageContext, pipeline);
 }
 
 /** Loads the code of statistics, which few runs need. */
@@ -196,6 +216,8 @@ interface StagePipeline {
   readonly stages: readonly Stage[];
   readonly checks: readonly Stage[];
   readonly encoders: readonly Encoder[];
+  /** Counts the losses of the encoders apart, for a verification. */
+  readonly writerLosses: WriterLosses | null;
   readonly createCollector: () => StatisticsCollector | null;
 }
 
@@ -203,6 +225,7 @@ class LayerTask implements Task {
   private dataset: Promise<Dataset> | undefined;
   /** Whether there was a batch. */
   private isUnderWay = false;
+  private readonly proofEncoders: readonly ProofRowEncoder[];
 
   constructor(
     private readonly spec: TaskSpec,
@@ -211,7 +234,11 @@ class LayerTask implements Task {
     private readonly context: HostContext,
     private readonly stageContext: RejectCountingContext,
     private readonly pipeline: StagePipeline,
-  ) {}
+  ) {
+    const { outcome } = spec;
+    const rules = outcome.kind === "digest" ? [outcome.rules] : outcome.kind === "encode" ? outcome.proofRules : [];
+    this.proofEncoders = (rules ?? []).map((each) => new ProofRowEncoder(each));
+  }
 
   private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
@@ -249,6 +276,7 @@ class LayerTask implements Task {
     const { stages, checks } = this.pipeline;
     const seen = new Set<string>();
     const chunks: EncodedChunk[] = [];
+    const proofs: ProofChunk[] = [];
     const summarizer = spec.outcome.kind === "summary" ? new Summarizer(spec.outcome.refinesTypes) : null;
     const collector = this.pipeline.createCollector();
     let read = 0;
@@ -268,6 +296,8 @@ class LayerTask implements Task {
       if (checks.length > 0) applyStages(checks, shaped);
       summarizer?.add(shaped);
       collector?.add(shaped);
+      if (spec.outcome.kind === "digest")
+        proofs.push(createProofChunk(shaped, this.proofEncoders[0]!, spec.outcome.keepsBatches));
       const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
@@ -282,6 +312,7 @@ class LayerTask implements Task {
       seenFields: [...seen],
       withGeometry,
       chunks,
+      proofs,
       summary: summarizer?.state ?? null,
       ...(collector ? { statistics: collector.toState() } : {}),
     };
@@ -289,7 +320,11 @@ class LayerTask implements Task {
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
-    for (const [partIndex, fitted] of fitBatch(plan, batch, this.stageContext)) {
+    const isProven = this.proofEncoders.length > 0;
+    const losses = isProven ? new FitLosses(this.stageContext) : null;
+    const parts = fitBatch(plan, batch, losses ?? this.stageContext);
+    const faults = losses && findFitFaults(plan, batch, parts, losses);
+    for (const [partIndex, fitted] of parts) {
       const withGeometry = countGeometries(fitted);
       encoded.push({
         partIndex,
@@ -297,9 +332,16 @@ class LayerTask implements Task {
         withGeometry,
         extent: extentOfColumn(fitted.geometry),
         chunk: this.pipeline.encoders[partIndex]!.encode(fitted),
+        ...this.proofOf(partIndex, fitted, faults?.get(partIndex)),
       });
     }
     return encoded;
+  }
+
+  private proofOf(partIndex: number, fitted: Batch, fitFaults: readonly FitFault[] = []): Pick<EncodedChunk, "proof"> {
+    const encoder = this.proofEncoders[partIndex];
+    if (!encoder) return {};
+    return { proof: createProofChunk(fitted, encoder, true, this.pipeline.writerLosses?.take(), fitFaults) };
   }
 
   async close(): Promise<void> {
@@ -332,7 +374,7 @@ function countGeometries(batch: Batch): number {
   return count;
 }
 
-async function openEncoders(spec: EncodeSpec, findFormat: FindFormat, context: HostContext): Promise<Encoder[]> {
+async function openEncoders(spec: EncodeSpec, findFormat: FindFormat, context: WriteContext): Promise<Encoder[]> {
   const format = await findFormat(spec.writer);
   if (!format.writer) throw createError("format-cannot-write", { format: format.id });
   const writer = await format.writer.load();

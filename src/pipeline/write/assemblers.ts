@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { HostSink } from "../../io/output/create-sink.js";
 import type { Assembler, Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { ConversionContext } from "../conversion-context.js";
@@ -11,6 +12,7 @@ import { AppendCheck } from "./append-check.js";
 export interface OpenAssembler {
   readonly assembler: Assembler;
   readonly isInPlace: boolean;
+  readonly sink: HostSink;
   readonly parts: readonly PlannedPart[];
   /** Collects what the writer reports. */
   readonly context: HostContext;
@@ -67,7 +69,7 @@ async function openAssembler(
   try {
     const watched = appendCheck ? appendCheck.watch(sink) : sink;
     const assembler = await module.createAssembler(watched, layers, formatRef.options, context);
-    return { assembler, isInPlace: inPlaceUpdate !== null, parts, context, appendCheck };
+    return { assembler, isInPlace: inPlaceUpdate !== null, sink, parts, context, appendCheck };
   } catch (error) {
     appendCheck?.close();
     throw error;

@@ -1,4 +1,4 @@
-import { createError, type Place } from "../../errors.js";
+import { createError, describePlace, type Place } from "../../errors.js";
 import type { OutputSet } from "../../io/output/output-set.js";
 import type { Reject } from "../../model/report.js";
 import type { SinkFile, WriterCapabilities } from "../../plugin/format.js";
@@ -28,6 +28,27 @@ export const nullsBadGeometry = (
 export const countDropped = (rejects: readonly Reject[]): number =>
   rejects.reduce((count, { kept }) => (kept ? count : count + 1), 0);
 
+/** A rejected feature. */
+export interface RejectExample {
+  readonly input: string;
+  /** "record 12, line 14"; empty if unknown. */
+  readonly place: string;
+  readonly reason: string;
+}
+
+/** The rejected features of one kind. */
+export interface RejectSummary {
+  readonly code: string;
+  readonly layer: string;
+  /** Whether they are kept without their geometry. */
+  readonly isKept: boolean;
+  readonly count: number;
+  /** The first ones. */
+  readonly examples: readonly RejectExample[];
+}
+
+const maxExamples = 3;
+
 /**
  * Writes rejected features as newline-delimited GeoJSON, each with a member `reject` with reason and place. The file is
  * created with the first reject and committed with the output.
@@ -39,6 +60,7 @@ export class RejectsFile {
   kept = 0;
   /** The inputs that the rejects are of. */
   readonly inputs = new Set<string>();
+  private readonly summaries = new Map<string, { count: number; readonly summary: Omit<RejectSummary, "count"> }>();
   private first: { readonly source: string; readonly place: Place; readonly reason: string } | null = null;
 
   /** @param path null to only count the rejects */
@@ -61,6 +83,7 @@ export class RejectsFile {
       const { place, reason } = toAbsolutePlace(rejects[0]!, record, line);
       this.first = { source: input, place, reason };
     }
+    for (const reject of rejects) this.summarize(input, layer, toAbsolutePlace(reject, record, line));
     this.kept += rejects.length - countDropped(rejects);
     if (this.threshold && this.count > this.threshold.maxCount) await this.throwThresholdExceeded();
     if (this.path === null) return;
@@ -75,6 +98,25 @@ export class RejectsFile {
       return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;
     });
     await this.file.write(Buffer.from(lines.join("")));
+  }
+
+  private summarize(input: string, layer: string, { code, place, reason, kept }: Reject): void {
+    const isKept = kept ?? false;
+    const key = JSON.stringify([code, layer, isKept]);
+    let known = this.summaries.get(key);
+    if (!known) {
+      known = { count: 0, summary: { code, layer, isKept, examples: [] } };
+      this.summaries.set(key, known);
+    }
+    known.count++;
+    const { examples } = known.summary;
+    if (examples.length < maxExamples)
+      (examples as RejectExample[]).push({ input, place: describePlace(place), reason: this.rewriteMessage(reason) });
+  }
+
+  /** The rejects by code and layer. */
+  summarizeRejects(): RejectSummary[] {
+    return [...this.summaries.values()].map(({ count, summary }) => ({ ...summary, count }));
   }
 
   /** @throws guard-rejects if the share of rejects exceeds the limit */

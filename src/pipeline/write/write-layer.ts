@@ -9,6 +9,7 @@ import type { OpenLayer } from "../input/open-inputs.js";
 import { declaredFields, mergeFindings } from "../input/read-layer.js";
 import type { PlannedLayer } from "../plan/plan-layer.js";
 import { checkSeenFields } from "../plan/plan-stages.js";
+import type { ProofRules } from "../proof/proof-rules.js";
 import { countDropped } from "./rejects-file.js";
 
 /** Receives the encoded chunks, in order. */
@@ -19,6 +20,7 @@ export async function writeLayer(
   conversion: ConversionContext,
   planned: PlannedLayer,
   onChunk: OnChunk,
+  proofRules?: readonly ProofRules[],
 ): Promise<void> {
   const { request, reportBuilder, rejectsFile } = conversion;
   const seen = new Set<string>();
@@ -31,7 +33,8 @@ export async function writeLayer(
     const count: GeometryCounts = { features: 0, withGeometry: 0 };
     reportBuilder.geometryCounts.set(openLayer, count);
     const carried = { features: 0, located: 0 };
-    for await (const result of processLayer(conversion, openLayer, stagePlan, encodeSpec(conversion, planned), left)) {
+    const outcome = { ...encodeSpec(conversion, planned), ...(proofRules ? { proofRules } : {}) };
+    for await (const result of processLayer(conversion, openLayer, stagePlan, outcome, left)) {
       reportBuilder.add(result, record, line);
       if (openLayer.isExisting) requireCompleteRead(openLayer, result);
       if (!openLayer.isExisting) {

@@ -1,4 +1,4 @@
-import type { Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { Rounding } from "../../canonical/canonical-feature.js";
 import type { KeyReader } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalFeature, digestText, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import type { KeyReader } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defaultRounding, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { defaultRounding, type Rounding } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";

@@ -1,6 +1,6 @@
 /** The last step: deletes the features that the plan deletes and that are unchanged on the map. */
 
-import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import { createError } from "../../errors.js";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";

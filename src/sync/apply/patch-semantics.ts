@@ -1,10 +1,6 @@
 /** Detects and handles how a service applies PATCH, which the interface leaves open (4.5). */
-import {
-  type ComparableFeature,
-  canonicalGeometry,
-  canonicalValue,
-  type Rounding,
-} from "../../compare/canonical/canonical-feature.js";
+import { type ComparableFeature, canonicalGeometry, type Rounding } from "../../canonical/canonical-feature.js";
+import { canonicalValue } from "../../canonical/canonical-json.js";
 import { SnapshotStats } from "../../remote/snapshot/snapshot-stats.js";
 import type { Properties, WireFeature } from "../../remote/wire.js";
 import { detectRounding, equalsAfterRounding } from "../diff/rounding.js";

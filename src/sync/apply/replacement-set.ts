@@ -1,4 +1,4 @@
-import { canonicalFeature, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, type Rounding } from "../../canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
 import { maxFeaturesPerRequest, type WireFailure, type WireFeature } from "../../remote/wire.js";
 import type { PlanAction, PlannedFeature } from "../plan/plan.js";

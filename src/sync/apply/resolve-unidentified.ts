@@ -1,4 +1,4 @@
-import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
 import type { ApplyRun } from "./apply-run.js";
 import type { WriteBatch } from "./batches.js";

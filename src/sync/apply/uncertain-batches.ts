@@ -1,4 +1,4 @@
-import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import { Workspace } from "../../compare/workspace.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";

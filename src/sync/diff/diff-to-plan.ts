@@ -2,7 +2,7 @@
  * Compares source and map feature by feature, and writes the plan file of changes that make the map match the source.
  */
 
-import { canonicalGeometry, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalGeometry, type Rounding } from "../../canonical/canonical-feature.js";
 import { rowKey } from "../../compare/feature-side.js";
 import { ComparisonTables, type MapRowStatus, type MatchedPair } from "../../compare/match/comparison-tables.js";
 import type { Workspace } from "../../compare/workspace.js";

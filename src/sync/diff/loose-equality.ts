@@ -1,5 +1,6 @@
 /** Compares features loosely, for services that round and trim values in their own way. */
-import { canonicalGeometry, canonicalValue, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalGeometry, type Rounding } from "../../canonical/canonical-feature.js";
+import { canonicalValue } from "../../canonical/canonical-json.js";
 import type { Properties } from "../../remote/wire.js";
 import type { PlannedFeature } from "../plan/plan.js";
 import { equalsAfterRounding, minDecimals } from "./rounding.js";

@@ -1,4 +1,4 @@
-import { canonicalFeature, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { shortDigest } from "../journal/backup.js";

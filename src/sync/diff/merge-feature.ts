@@ -1,5 +1,6 @@
 /** Merges the source's values into a map feature and lists the changes. */
-import { canonicalGeometry, canonicalValue, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalGeometry, type Rounding } from "../../canonical/canonical-feature.js";
+import { canonicalValue } from "../../canonical/canonical-json.js";
 import type { Properties, RemoteKey } from "../../remote/wire.js";
 import type { MapFeature, PlannedFeature, SyncKey } from "../plan/plan.js";
 

@@ -3,7 +3,7 @@
  * those of the map when rounded to n, the service rounds and the features did not move.
  */
 
-import { defaultRounding, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { defaultRounding, type Rounding } from "../../canonical/canonical-feature.js";
 import type { Geometry, Position } from "../../model/geometry.js";
 
 /**

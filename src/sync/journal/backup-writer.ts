@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { canonicalFeature, defaultRounding, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, defaultRounding, digestText } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";

@@ -1,5 +1,5 @@
 /** Fills the keys of both tables: first those of the map, then those of the source, converted to the map's types. */
-import { canonicalFeature, digestText, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import { type FeatureSide, type KeyedRow, rowKey } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";

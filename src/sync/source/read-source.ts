@@ -1,7 +1,7 @@
 /** Reads the source of a synchronization with the ordinary pipeline and indexes each feature in a table. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { canonicalFeature, defaultRounding, digestText } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, defaultRounding, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyReader } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";

@@ -1,6 +1,6 @@
 /** Finds the map features that a plan created if neither an id nor a key identifies them. */
 import { createHash } from "node:crypto";
-import type { Rounding } from "../../compare/canonical/canonical-feature.js";
+import type { Rounding } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import type { Statement } from "../../sqlite/index.js";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalValue } from "../../compare/canonical/canonical-feature.js";
+import { canonicalValue } from "../../canonical/canonical-json.js";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { journalSuffixes } from "../../io/output/temporary-names.js";

@@ -1,5 +1,5 @@
 /** Stores in the state how the map looks after a plan was applied, so that the next run detects no difference. */
-import { canonicalFeature, digestText, type Rounding } from "../../compare/canonical/canonical-feature.js";
+import { canonicalFeature, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import type { FeatureRow, TextLocation } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";

@@ -1,6 +1,6 @@
 /** Canonical texts and digests of features. Expected digests are from sha256sum(1). */
 import { describe, expect, test } from "vitest";
-import { canonicalFeature, defaultRounding, digestText } from "../../../src/compare/canonical/canonical-feature.js";
+import { canonicalFeature, defaultRounding, digestText } from "../../../src/canonical/canonical-feature.js";
 import { Fingerprint } from "../../../src/remote/snapshot/snapshot-stats.js";
 
 const text = (json: string) => canonicalFeature(JSON.parse(json), defaultRounding);

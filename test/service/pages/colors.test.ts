@@ -2,9 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { categories, others, problems, sequence } from "../../../src/cli/view-page/palette-colors.js";
 import { root } from "../../support/command.js";
 
-const sheet = readFileSync(join(root, "src/service/pages/pages.css"), "utf8");
+const [sheet, rest] = ["base", "pages"].map((name) =>
+  readFileSync(join(root, `src/service/pages/${name}.css`), "utf8"),
+) as [string, string];
 
 function coloursIn(text: string): ReadonlyMap<string, string> {
   return new Map([...text.matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map((match) => [match[1]!, match[2]!]));
@@ -62,7 +65,19 @@ describe.each([
 });
 
 test("all colors are covered", () => {
-  const names = new Set([...sheet.matchAll(/var\(--([\w-]+)\)/g)].map((match) => match[1]!));
-  const rest = [...names].filter((name) => !coloursIn(sheet).has(name));
-  expect(rest).toEqual(["measure"]);
+  const names = new Set([...`${sheet}${rest}`.matchAll(/var\(--([\w-]+)\)/g)].map((match) => match[1]!));
+  const found = [...names].filter((name) => !coloursIn(sheet).has(name));
+  expect(found.sort()).toEqual(["measure", "mono", "sans"]);
+});
+
+test.each(["light", "dark"] as const)("colors of layers and classes of a view are visible in %s", (scheme) => {
+  const colours = coloursIn(scheme === "light" ? sheet.slice(0, dark) : sheet.slice(dark));
+  const own = [...categories[scheme], ...sequence[scheme], ...others[scheme], problems[scheme]];
+  const weak = own.flatMap((colour) =>
+    ["sea", "land"].flatMap((ground) => {
+      const found = contrast(colour, colours.get(ground)!);
+      return found < 3 ? [`${colour} on ${ground}: ${found.toFixed(2)}`] : [];
+    }),
+  );
+  expect(weak).toEqual([]);
 });

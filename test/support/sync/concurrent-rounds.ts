@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { canonicalFeature } from "../../../src/compare/canonical/canonical-feature.js";
+import { canonicalFeature } from "../../../src/canonical/canonical-feature.js";
 import type { WireFeature } from "../../../src/remote/wire.js";
 import type { SyncRequest } from "../../../src/sync/request.js";
 import { placesOfClient } from "./concurrent-pushes.js";

@@ -3,7 +3,7 @@
  * after them (derived from the rules of full and incremental synchronization, not from the code).
  */
 import fc from "fast-check";
-import { canonicalFeature } from "../../../src/compare/canonical/canonical-feature.js";
+import { canonicalFeature } from "../../../src/canonical/canonical-feature.js";
 import type { WireFeature } from "../../../src/remote/wire.js";
 import type { SyncRequest } from "../../../src/sync/request.js";
 import type { ProxyFault } from "../servers/fault-proxy.js";

@@ -1,7 +1,7 @@
 /** Draws the map of a plan or a diff, before and after. All data is in the page. */
 import type { GeoJSONSource } from "maplibre-gl";
 import * as library from "maplibre-gl";
-import { boundingBoxOf, FeatureExtent } from "../../../service/pages/browser/extent.js";
+import { boundingBoxOf, FeatureExtent } from "../../../model/feature-extent.js";
 import { type PageRow, pageClasses } from "../page-data.js";
 import { mapIds, Selection } from "./selection.js";
 import { type Choice, featureLayers, filters, layers, type Side, style } from "./style.js";

@@ -1,7 +1,7 @@
 /** Selects features by pointer, by keyboard, and from the list beside the map. */
 import type { Map as DrawnMap, PointLike } from "maplibre-gl";
+import { boundingBoxOf, positionsOf } from "../../../model/feature-extent.js";
 import type { WireFeature } from "../../../remote/wire.js";
-import { boundingBoxOf, positionsOf } from "./extent.js";
 import { createElement, type FeatureSelection } from "./selection.js";
 import { featureLayers } from "./style.js";
 

@@ -1,7 +1,7 @@
 /** Draws a map of the service over the outline of the land, and shows the properties of selected features. */
 import type { Map as DrawnMap, GeoJSONSource } from "maplibre-gl";
+import { boundingBoxOf, FeatureExtent } from "../../../model/feature-extent.js";
 import type { WireFeature } from "../../../remote/wire.js";
-import { boundingBoxOf, FeatureExtent } from "./extent.js";
 import { fetchFeaturePages } from "./feature-pages.js";
 import { addListButtons, enablePicking } from "./feature-picking.js";
 import { FeatureSelection } from "./selection.js";
