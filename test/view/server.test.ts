@@ -1,6 +1,6 @@
 /** The server of a view: who gets an answer, and how it ends. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -259,6 +259,15 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(existsSync(scratch.path("x.html"))).toBe(false);
   });
 
+  test("does not replace an input by a page", () => {
+    const before = readFileSync(scratch.path("towns.csv"), "utf8");
+    expect(run("towns.csv", "-o", "towns.csv", "--overwrite")).toMatchObject({
+      status: 2,
+      stderr: "geoferry: towns.csv: is read and written in one run; write to another name\n",
+    });
+    expect(readFileSync(scratch.path("towns.csv"), "utf8")).toBe(before);
+  });
+
   test("writes a page to stdout, but not between records", () => {
     const { status, stdout } = run("towns.csv", "-o", "-");
     expect([status, stdout.slice(0, 15), stdout.trimEnd().slice(-7)]).toEqual([0, "<!doctype html>", "</html>"]);
@@ -286,7 +295,6 @@ describe("the command", { timeout: 60_000 }, () => {
       const [text] = await once(child.stdout, "data");
       const url = String(text).trim();
       await expect.poll(() => existsSync(`${folder}/opened`), { timeout: 20_000 }).toBe(true);
-      const { readFileSync } = await import("node:fs");
       const opened = readFileSync(`${folder}/opened`, "utf8").trim();
       expect(opened).not.toContain(secretOf(url));
       const first = await ask(url, new URL(opened).pathname);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { createError, type GeoferryError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
+import { refuseInputAsOutput } from "../../pipeline/plan/path-plan.js";
 import { omitUndefined } from "../../pipeline/request.js";
 import { serveView } from "../../view/server/serve-view.js";
 import type { ViewRequest } from "../../view/spool/read-input.js";
@@ -62,6 +63,13 @@ export async function runView(args: ViewArguments): Promise<number> {
   const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from, (paths) =>
     renderLeftOut(paths, args),
   );
+  const output = outputIn(args);
+  if (output !== null)
+    refuseInputAsOutput(
+      output,
+      inputs.map(({ address }) => address),
+      host.registry,
+    );
   await using view = new View(omitUndefined<ViewRequest>(request), host);
   const statuses: number[] = [];
   const onInput = (outcome: InputOutcome) => {
@@ -75,7 +83,6 @@ export async function runView(args: ViewArguments): Promise<number> {
   const status = worstStatus(statuses);
   if (view.layers.length === 0 && status !== 0) return status;
   const title = titleOf(view.inputs.map(({ input }) => input));
-  const output = outputIn(args);
   if (output !== null) {
     const { writeViewFile } = await import("../view-page/write-file.js");
     const written = await writeViewFile(view, {

@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -72,14 +72,17 @@ async function spoolReadable(stream: Readable, name: string, file: string, optio
   return FileSource.at(path, name);
 }
 
-/** Whether the path is a pipe (`<(…)` of a shell) or device, which can be read only once and must be spooled. */
-function isPipe(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isSocket());
+/** Undefined if there is no such file, or if it cannot be looked up, which `FileSource.at` reports. */
+function statIfPossible(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
-const openStream = async (path: string): Promise<Readable> =>
-  statSync(path).isFIFO() ? await readNamedPipe(path) : createReadStream(path);
+/** A pipe (`<(…)` of a shell) or device can be read only once and must be spooled. */
+const isPipe = (stat: Stats): boolean => stat.isFIFO() || stat.isCharacterDevice() || stat.isSocket();
 
 async function resolveSource(address: string, options: InputOptions): Promise<FileSource> {
   if (address === "-") return spoolReadable(options.stdin ?? process.stdin, "stdin", "stdin", options);
@@ -104,14 +107,12 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
     const reason = `addresses with ${scheme}: are not supported; download the file first`;
     throw createError("input-unreadable", { source: redactUrl(address), reason });
   }
-  let pipe = false;
-  try {
-    pipe = isPipe(address);
-  } catch {
-    // `FileSource.at` reports the error.
+  const stat = statIfPossible(address);
+  if (stat && isPipe(stat)) {
+    const stream = stat.isFIFO() ? await readNamedPipe(address) : createReadStream(address);
+    return spoolReadable(stream, address, "pipe", options);
   }
-  if (pipe) return spoolReadable(await openStream(address), address, "pipe", options);
-  await awaitReplacedInput(address);
+  if (!stat) await awaitReplacedInput(address);
   return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 

@@ -15,6 +15,16 @@ const maxEmptyMs = 10_000;
 
 const lockPath = (output: string): string => appendLockPath(resolveSymlinks(output));
 
+/** Null if there is no folder with an output to append to, or if it cannot be looked up, which writing reports. */
+function findLockPath(output: string): string | null {
+  try {
+    const path = lockPath(output);
+    return statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() ? path : null;
+  } catch {
+    return null;
+  }
+}
+
 const systemErrorCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
@@ -35,8 +45,8 @@ export class AppendLock implements Disposable {
    * @throws output-locked if another run still has the lock after a minute
    */
   static async acquire(output: string, signal: AbortSignal): Promise<AppendLock | null> {
-    const path = lockPath(output);
-    if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) return null;
+    const path = findLockPath(output);
+    if (path === null) return null;
     const mark = newMark();
     for (const end = Date.now() + maxWaitMs; ; ) {
       try {

@@ -215,9 +215,16 @@ export async function awaitReplacedInputs(folder: string, isWanted: (name: strin
   }
 }
 
-/** As `awaitReplacedInputs`, for one path that may be missing. @throws input-unreadable */
+/**
+ * As `awaitReplacedInputs`, for one path that may be missing. Opening a path that cannot be looked up reports the reason.
+ * @throws input-unreadable
+ */
 export async function awaitReplacedInput(path: string): Promise<void> {
   const folder = dirname(path);
-  if (lstatOrNull(path) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  try {
+    if (lstatOrNull(path) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  } catch {
+    return;
+  }
   await awaitReplacedInputs(folder, (name) => name === basename(path));
 }

@@ -54,6 +54,9 @@ describe("a path", () => {
   test("a missing path, a folder and an unknown scheme are rejected", async () => {
     expect((await failure(scratch.path("no.csv"))).code).toBe("input-missing");
     expect((await failure(scratch.folder)).message).toContain("it is a folder");
+    writeFileSync(scratch.path("file.csv"), "x,y");
+    const below = await failure(scratch.path("file.csv/a.csv"));
+    expect([below.code, below.message]).toEqual(["input-unreadable", expect.stringContaining("is not a folder")]);
     const other = await failure("ftp://me:secret@host/a.csv?key=secret");
     expect(other.message).toContain("ftp://host/a.csv: cannot be read: addresses with ftp:");
     expect(other.message).not.toContain("secret");

@@ -84,6 +84,11 @@ test("a line that another program adds to the file meanwhile is kept, and the ru
   expect(hidden(dirname(output))).toEqual([]);
 });
 
+test("an output below a file is an error of the output", async () => {
+  const file = points(1, "below");
+  await expect(run(file, `${file}/out.csv`, { append: true })).rejects.toMatchObject({ code: "output-failed" });
+});
+
 describe("the lock", () => {
   const abandoned = [deadMark, "", "no mark"];
 
