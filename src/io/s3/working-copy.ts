@@ -32,6 +32,8 @@ interface MaterializedObject {
 export interface CopyScope {
   /** Whether the content of the object and its companions is needed; others get only name, size and time. */
   readonly content: boolean;
+  /** Whether the content of another object is needed, by its address. */
+  readonly isRead?: (address: string) => boolean;
   /** Whether the address is a prefix whose objects are one dataset. */
   readonly folder: boolean;
 }
@@ -91,7 +93,7 @@ export class WorkingCopy implements AsyncDisposable {
   }
 
   /** @throws usage, and what listing and fetching throw */
-  async materialize(address: string, { content, folder }: CopyScope): Promise<void> {
+  async materialize(address: string, { content, isRead, folder }: CopyScope): Promise<void> {
     await abortAbandonedUploads(this.signal);
     const path = this.pathOf(address);
     const { bucket, key } = parseBucketAddress(address);
@@ -103,17 +105,18 @@ export class WorkingCopy implements AsyncDisposable {
     const objects = beside.filter(
       ({ key }) => !key.endsWith("/") && Buffer.byteLength(objectName(key)) <= maxNameBytes,
     );
-    const isOfSet = (object: StoredObject) => content && (folder || object.key.startsWith(`${stem}.`));
+    const needsContent = (object: StoredObject) =>
+      (content && (folder || object.key.startsWith(`${stem}.`))) || (isRead?.(formatBucketAddress(object)) ?? false);
     // The output and the rejects file may have the same folder.
     const files = objects
       .map((object) => ({ object, path: this.pathOf(formatBucketAddress(object)) }))
       .filter(({ path }) => !this.materialized.has(path));
     await fetchObjects(
-      files.filter(({ object }) => isOfSet(object)),
+      files.filter(({ object }) => needsContent(object)),
       { signal: this.signal },
     );
     for (const { object, path } of files) {
-      if (!isOfSet(object)) await withSpoolErrors(path, createPlaceholder(object, path));
+      if (!needsContent(object)) await withSpoolErrors(path, createPlaceholder(object, path));
       const time = new Date(object.modified);
       await withSpoolErrors(path, utimes(path, time, time));
       this.materialized.set(path, { object, stat: statSync(path) });

@@ -134,7 +134,8 @@ const pathRules: readonly PathRule[] = [
 const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
   Boolean(request.overwrite || request.ifNewer || (request.replaceLayer && layers === "one"));
 
-const rejectsSuffix = ".rejects.geojsonl";
+/** The end of the name of rejects beside their output. */
+export const rejectsSuffix = ".rejects.geojsonl";
 
 function defaultRejectsPath(output: string): string {
   const name = basename(output);

@@ -4,7 +4,7 @@ import { createError, GeoferryError } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import { WorkingCopy } from "../../io/s3/working-copy.js";
 import { Tally } from "../../model/report.js";
-import type { OutputReservations } from "../plan/path-plan.js";
+import { type OutputReservations, rejectsSuffix } from "../plan/path-plan.js";
 import type { ConvertReport } from "../report.js";
 import type { ConvertRequest, Host } from "../request.js";
 
@@ -51,7 +51,9 @@ export async function convertToBucket(
     for (const name of [output, rejects]) {
       if (name === undefined || !isBucketAddress(name)) continue;
       const content = name === output && Boolean(append || replaceLayer);
-      await copy.materialize(name, { content, folder: registry.isDatasetFolder(name) });
+      // Only the rejects of an earlier run are replaced, which their content shows.
+      const isRead = (address: string) => address === rejects || address.endsWith(rejectsSuffix);
+      await copy.materialize(name, { content, isRead, folder: registry.isDatasetFolder(name) });
     }
     const localRequest = {
       ...request,
