@@ -32,10 +32,3 @@ export function createRegistry(builtins: BuiltinFormats): Registry {
   for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);
   return registry;
 }
-
-/** Copies a registry, so that a format can be added. */
-export function copyRegistry(registry: Registry): Registry {
-  const copy = new Registry();
-  for (const format of registry.all()) copy.add(format, registry.getModule(format.id));
-  return copy;
-}

@@ -12,7 +12,7 @@ import type { ConvertRequest, Host } from "../pipeline/request.js";
 import { Channel } from "./channel.js";
 import { checkOptions } from "./check-options.js";
 import { createFeaturesFormat, featuresFormatId } from "./features-format.js";
-import { type CallOptions, copyRegistry } from "./host.js";
+import type { CallOptions } from "./host.js";
 import { type Input, resolveInput } from "./resolve-input.js";
 import { rewriteFlagsAsOptions, rewriteReport, toLibraryError, withLibraryErrors } from "./rewrite-messages.js";
 
@@ -200,7 +200,7 @@ class LayerReader implements FeatureLayer {
   private run(channel: Channel<Feature>, left: AbortSignal, output: string, rejects: string): Promise<ConvertReport> {
     const { name, nth, address, options, host } = this;
     const { onReject: _, signal: __, onProgress: ___, registry: ____, ...shape } = options;
-    const registry = copyRegistry(host.registry);
+    const registry = host.registry.copy();
     registry.add(
       createFeaturesFormat((features, layer) => (layer === nth ? channel.push(features) : Promise.resolve())),
       featuresFormatId,

@@ -27,6 +27,13 @@ export class Registry {
     this.formats.set(format.id, { format, module });
   }
 
+  /** A registry with the same formats, to which others can be added. */
+  copy(): Registry {
+    const copy = new Registry();
+    for (const { format, module } of this.formats.values()) copy.add(format, module);
+    return copy;
+  }
+
   /** In the order in which they were added. */
   all(): readonly Format[] {
     return [...this.formats.values()].map(({ format }) => format);

@@ -10,6 +10,7 @@ import {
   lossWords,
 } from "../output/job-report.js";
 import { hashOf, pageAssets } from "../output/page-assets.js";
+import { pageStart } from "../output/self-contained-page.js";
 import { renderChart, type Series } from "./chart.js";
 
 const style = `
@@ -39,15 +40,8 @@ type UndoCommands = (item: ItemReport) => readonly string[];
 export function renderJobPage(runs: readonly RunReport[], undo: UndoCommands): string {
   const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
-  const head = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${last.job}: ${resultLabels[last.result]}</title>
-`;
+  const policy = `default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
+  const head = pageStart(`${last.job}: ${resultLabels[last.result]}`, policy);
   return [
     head,
     `<style>${css}</style>\n</head>\n<body class="wide job">\n`,

@@ -1,7 +1,19 @@
 /** Parts of self-contained HTML pages: scripts and data that cannot end their element, and the file. */
 import { createSink } from "../../io/output/create-sink.js";
+import { type Html, html } from "../../service/pages/rendering/html.js";
 
-/** Writes a page atomically. @throws output-exists, output-failed */
+/** The beginning of a page, to which styles and the end of the head are added. @param policy of the content (CSP) */
+export const pageStart = (title: string, policy: string): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+`;
+
+/** Writes a page, or another text, atomically. @throws output-exists, output-failed */
 export async function writePage(page: string, path: string, overwrite: boolean): Promise<void> {
   await using sink = await createSink(path, { overwrite });
   const file = await sink.create();

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 import { hashOf, pageAssets } from "../output/page-assets.js";
-import { dataBlock, escapeScript } from "../output/self-contained-page.js";
+import { dataBlock, escapeScript, pageStart } from "../output/self-contained-page.js";
 import type { PageClass, PageRow } from "./page-data.js";
 
 interface Assets {
@@ -44,15 +44,7 @@ export function renderMapPage(title: string, main: Html, rows: readonly PageRow[
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const head = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-`;
+  const head = pageStart(title, policy);
   return [
     head,
     `<style>${assets.style}</style>\n</head>\n<body class="wide plan">\n`,

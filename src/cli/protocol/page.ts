@@ -8,6 +8,7 @@ import type { LayerProof } from "../../pipeline/proof/proof.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 import { hashOf } from "../output/page-assets.js";
 import { bytes } from "../output/progress.js";
+import { pageStart } from "../output/self-contained-page.js";
 import type { Protocol, ProtocolConversion, ProtocolFile } from "./protocol.js";
 
 const style = `
@@ -47,15 +48,8 @@ export function renderProtocol(protocol: Protocol): string {
     protocol.conversions.length === 1 && only
       ? `Migration protocol: ${shorten(fileName(only.output))}`
       : `Migration protocol: ${formatCount(protocol.conversions.length, "conversion")}`;
-  const head = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-`;
+  const policy = `default-src 'none'; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  const head = pageStart(title, policy);
   const body = html`<h1>${title}</h1>
 ${renderRun(protocol)}
 ${protocol.conversions.map(renderConversion)}

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createError } from "../../errors.js";
-import { createSink } from "../../io/output/create-sink.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
+import { writePage } from "../output/self-contained-page.js";
 import { renderProtocol } from "./page.js";
 import type { Protocol } from "./protocol.js";
 import { isSamePath } from "./protocol-recorder.js";
@@ -28,8 +28,5 @@ export function checkProtocolPath(path: string, { inputs, output, rejects }: Con
 /** Writes the protocol as a page, or as JSON by the name of the file. @throws output-failed */
 export async function writeProtocol(path: string, protocol: Protocol): Promise<void> {
   const text = /\.html$/i.test(path) ? renderProtocol(protocol) : `${JSON.stringify(protocol, null, 2)}\n`;
-  await using sink = await createSink(path, { overwrite: true });
-  const file = await sink.create();
-  await file.write(Buffer.from(text));
-  await sink.commit();
+  await writePage(text, path, true);
 }

@@ -10,7 +10,7 @@ import { convert } from "../../pipeline/convert.js";
 import type { Executor } from "../../pipeline/execute/executor.js";
 import type { ConvertReport } from "../../pipeline/report.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
-import { Registry } from "../../plugin/registry.js";
+import type { Registry } from "../../plugin/registry.js";
 import type { CompareRequest, SideOptions } from "../request.js";
 import {
   type ComparisonChunk,
@@ -41,8 +41,7 @@ export function withComparisonFormat(
   registry: Registry,
   open?: Parameters<typeof createComparisonFormat>[0],
 ): Registry {
-  const copy = new Registry();
-  for (const format of registry.all()) copy.add(format, registry.getModule(format.id));
+  const copy = registry.copy();
   copy.add(createComparisonFormat(open), "#comparison-format");
   return copy;
 }

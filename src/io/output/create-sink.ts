@@ -56,8 +56,9 @@ export interface SinkOptions {
 
 const stdoutDevices = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
-/** Whether the path is a pipe or device, which must be written to and not replaced by a file. */
+/** Whether the path is stdout, a pipe or device, which must be written to and not replaced by a file. */
 export function isStream(path: string): boolean {
+  if (path === "-") return true;
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }

@@ -8,7 +8,7 @@ import type { HostSink, SinkOptions } from "./create-sink.js";
 import { createFolder } from "./created-folders.js";
 import { OutputPart } from "./output-part.js";
 import { commitAll, type FileSet } from "./publish-outputs.js";
-import { recoverAbandonedOutputs } from "./recover-outputs.js";
+import { recoverOutput } from "./recover-outputs.js";
 import {
   findCompanions,
   lstatOrNull,
@@ -51,7 +51,7 @@ export class FileSink implements HostSink {
       sink = new FileSink(name, options);
       const folder = dirname(sink.main);
       sink.releaseFolder = createFolder(folder);
-      for (const place of new Set([folder, dirname(name)])) recoverAbandonedOutputs(place);
+      recoverOutput(name, false);
       refuseExistingFolder(name, sink.main);
       const present = [sink.main, ...sink.oldCompanions()].filter((path) => lstatOrNull(path));
       if (!options.overwrite && present[0] !== undefined) {

@@ -6,7 +6,7 @@ import { removeOnExit } from "./abandoned-files.js";
 import type { HostSink, SinkOptions } from "./create-sink.js";
 import { createFolder } from "./created-folders.js";
 import { commitAll, syncFolder } from "./publish-outputs.js";
-import { recoverAbandonedOutputs } from "./recover-outputs.js";
+import { recoverOutput } from "./recover-outputs.js";
 import { rename } from "./rename.js";
 import { lstatOrNull, outputError, resolveSymlinks, TemporaryNames } from "./temporary-names.js";
 
@@ -42,7 +42,7 @@ export class FolderSink implements HostSink {
       sink = new FolderSink(name, overwrite);
       const parent = dirname(sink.finalPath);
       sink.releaseFolder = createFolder(parent);
-      recoverAbandonedOutputs(parent);
+      recoverOutput(sink.finalPath, false);
       const existing = lstatOrNull(sink.finalPath);
       if (existing && !overwrite) throw createError("output-exists", { output: name });
       if (existing && !existing.isDirectory())

@@ -49,6 +49,12 @@ function recoverSet(files: readonly AbandonedFile[]): void {
   for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
 }
 
+/** The name that a file had before a run moved it aside, shortened if it is long; null for other names. */
+function nameBeforeReplacement(entry: string): string | null {
+  const { base, role, journal, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
+  return base !== undefined && !journal && !note && (role === "old" || role === "main.old") ? base : null;
+}
+
 /** Publishing a set takes less than this; files that were moved aside earlier belong to a killed run. */
 const publishTimeoutMs = 60_000;
 
@@ -57,9 +63,7 @@ export function isBeingReplaced(main: string): boolean {
   const name = temporaryBase(basename(main));
   const start = `.${name}.`;
   return readdirSync(dirname(main)).some((entry) => {
-    if (!entry.startsWith(start)) return false;
-    const { base, role, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
-    if (base !== name || note || (role !== "old" && role !== "main.old")) return false;
+    if (!entry.startsWith(start) || nameBeforeReplacement(entry) !== name) return false;
     const aside = lstatOrNull(join(dirname(main), entry));
     return aside !== null && Date.now() - aside.ctimeMs < publishTimeoutMs;
   });
@@ -99,7 +103,7 @@ function recoverDatasetFolder(path: string, final: string, role: TemporaryRole):
 }
 
 /** Finishes or undoes what killed runs left in the folder, unless that was done recently. */
-export function recoverAbandonedOutputs(folder: string): void {
+function recoverAbandonedOutputs(folder: string): void {
   if (Date.now() - (sweptAt.get(resolve(folder)) ?? Number.NEGATIVE_INFINITY) >= sweepIntervalMs) recoverNow(folder);
 }
 
@@ -150,12 +154,6 @@ export function recoverOutput(output: string, isAppended: boolean): void {
   } catch (error) {
     throw outputError(output, error);
   }
-}
-
-/** The name that a file had before a run moved it aside, shortened if it is long; null for other names. */
-function nameBeforeReplacement(entry: string): string | null {
-  const { base, role, journal, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
-  return base !== undefined && !journal && !note && (role === "old" || role === "main.old") ? base : null;
 }
 
 export const wasMovedAside = (entry: string): boolean => nameBeforeReplacement(entry) !== null;

@@ -15,7 +15,7 @@ export function checkVerifiable(request: ConvertRequest, writer: ChosenWriter, {
   const refuse = (reason: string) => {
     throw createError("usage", { reason: `${output}: --verify ${reason}` });
   };
-  if (request.output === "-" || isStream(request.output))
+  if (isStream(request.output))
     refuse("reads the output again, and a stream cannot be read: write to a file with --verify, and pass that on");
   if (!writer.format.reader) refuse(`needs a reader, and ${writer.format.label} is a format that geoferry only writes`);
   if (writer.fileStem !== null)

@@ -7,6 +7,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { isWgs84 } from "../../crs/index.js";
 import { createError, type GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { isStream } from "../../io/output/create-sink.js";
 import {
   lstatOrNull,
   maxNameBytes,
@@ -50,13 +51,6 @@ function canonicalKey(file: string): string {
   const folder = dirname(file);
   const real = existsSync(folder) ? realpathSync(folder) : resolve(folder);
   return join(real, basename(file)).normalize("NFC").toLowerCase();
-}
-
-/** Whether the path is stdout, a pipe or a device, where nothing is replaced. */
-function isStream(path: string): boolean {
-  if (path === "-") return true;
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
 /** Whether both paths lead to the same file. */

@@ -79,11 +79,10 @@ export class RejectsFile {
     if (rejects.length === 0) return;
     this.count += rejects.length;
     this.inputs.add(input);
-    if (!this.first) {
-      const { place, reason } = toAbsolutePlace(rejects[0]!, record, line);
-      this.first = { source: input, place, reason };
-    }
-    for (const reject of rejects) this.summarize(input, layer, toAbsolutePlace(reject, record, line));
+    const found = rejects.map((reject) => toAbsolutePlace(reject, record, line));
+    const { place, reason } = found[0]!;
+    this.first ??= { source: input, place, reason };
+    for (const reject of found) this.summarize(input, layer, reject);
     this.kept += rejects.length - countDropped(rejects);
     if (this.threshold && this.count > this.threshold.maxCount) await this.throwThresholdExceeded();
     if (this.path === null) return;
@@ -91,8 +90,7 @@ export class RejectsFile {
       const sink = await this.outputs.create(this.path, { overwrite: true });
       this.file = await sink.create();
     }
-    const lines = rejects.map((reject) => {
-      const { code, place, feature, text, kept, ...others } = toAbsolutePlace(reject, record, line);
+    const lines = found.map(({ code, place, feature, text, kept, ...others }) => {
       const reason = this.rewriteMessage(others.reason);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
       return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;

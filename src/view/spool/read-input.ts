@@ -10,7 +10,7 @@ import { packFeatures } from "../../model/pack-features.js";
 import { convert } from "../../pipeline/convert.js";
 import type { ConvertReport } from "../../pipeline/report.js";
 import type { ConvertRequest, Host } from "../../pipeline/request.js";
-import { Registry } from "../../plugin/registry.js";
+import type { Registry } from "../../plugin/registry.js";
 import { noLevel } from "../world.js";
 import { SpooledLayer } from "./spooled-layer.js";
 import { createViewFormat, encodeViewChunk, type OpenConsumer, type ViewChunk, viewFormatId } from "./view-format.js";
@@ -34,8 +34,7 @@ export interface ReadInput {
 
 /** The format of temporary files beside those of the host. */
 export function withViewFormat(registry: Registry, open?: OpenConsumer): Registry {
-  const copy = new Registry();
-  for (const format of registry.all()) copy.add(format, registry.getModule(format.id));
+  const copy = registry.copy();
   copy.add(createViewFormat(open), "#view-format");
   return copy;
 }
