@@ -8,8 +8,8 @@ import type { ByteWriter } from "./byte-writer.js";
 import { canonicalValue } from "./canonical-json.js";
 import type { ComparisonRules, FieldComparison } from "./rules.js";
 
-/** First byte of each kind of value. */
-const tags = { number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
+/** First byte of each kind of value; 0 is free for a null. */
+export const valueTags = { number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
 
 type TextRules = Pick<ComparisonRules, "emptyTextIsNull" | "ignoresTrailingBlanks">;
 
@@ -29,10 +29,7 @@ export function writeValue(
   switch (column.type) {
     case "boolean":
       if (comparison === "number") writeNumber(writer, column.values[row]!);
-      else {
-        writer.byte(tags.boolean);
-        writer.byte(column.values[row]!);
-      }
+      else writeBoolean(writer, column.values[row]!);
       return true;
     case "int32":
     case "double":
@@ -42,8 +39,7 @@ export function writeValue(
       writeInteger(writer, column.values[row]!);
       return true;
     case "binary":
-      writer.byte(tags.binary);
-      writer.bytes(column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+      writeBinary(writer, column, row);
       return true;
     case "json":
       return writeJson(writer, JSON.parse(readText(column, row)) as unknown, comparison, rules);
@@ -52,16 +48,28 @@ export function writeValue(
   }
 }
 
-function writeNumber(writer: ByteWriter, value: number): void {
-  writer.byte(tags.number);
+/** @param value 0 or 1 */
+export function writeBoolean(writer: ByteWriter, value: number): void {
+  writer.byte(valueTags.boolean);
+  writer.byte(value);
+}
+
+export function writeBinary(writer: ByteWriter, { bytes, offsets }: BytesColumn, row: number): void {
+  writer.byte(valueTags.binary);
+  writer.bytes(bytes, offsets[row]!, offsets[row + 1]!);
+}
+
+export function writeNumber(writer: ByteWriter, value: number): void {
+  writer.byte(valueTags.number);
   writer.double(value);
 }
 
-function writeInteger(writer: ByteWriter, value: bigint): void {
+/** An integer beyond 2⁵³ differs from the double that is nearest to it. */
+export function writeInteger(writer: ByteWriter, value: bigint): void {
   const number = Number(value);
   if (Number.isSafeInteger(number)) writeNumber(writer, number);
   else {
-    writer.byte(tags.integer);
+    writer.byte(valueTags.integer);
     writer.text(String(value));
   }
 }
@@ -72,11 +80,9 @@ function writeJson(writer: ByteWriter, value: unknown, comparison: FieldComparis
   if (typeof value === "number") writeNumber(writer, value);
   else if (typeof value === "string") return writeText(writer, value, rules);
   else if (typeof value === "boolean" && comparison === "number") writeNumber(writer, Number(value));
-  else if (typeof value === "boolean") {
-    writer.byte(tags.boolean);
-    writer.byte(Number(value));
-  } else {
-    writer.byte(tags.json);
+  else if (typeof value === "boolean") writeBoolean(writer, Number(value));
+  else {
+    writer.byte(valueTags.json);
     writer.text(canonicalValue(value));
   }
   return true;
@@ -84,19 +90,24 @@ function writeJson(writer: ByteWriter, value: unknown, comparison: FieldComparis
 
 const [space, zero, nine, colon] = [0x20, 0x30, 0x39, 0x3a];
 
+/** Whether a text may be a time or a date with a time; false only if it is none. */
+export function mayBeTime(bytes: Uint8Array, from: number, to: number): boolean {
+  const first = bytes[from]!;
+  if (to - from < 8 || first < zero || first > nine) return false;
+  return bytes[from + 2] === colon || (to - from > 13 && bytes[from + 13] === colon);
+}
+
 function writeTextBytes(writer: ByteWriter, { bytes, offsets }: BytesColumn, row: number, rules: TextRules): boolean {
   const from = offsets[row]!;
   let to = offsets[row + 1]!;
   if (rules.ignoresTrailingBlanks) while (to > from && bytes[to - 1] === space) to--;
   if (to === from && rules.emptyTextIsNull) return false;
-  const first = bytes[from]!;
-  const mayBeTemporal = to - from >= 8 && first >= zero && first <= nine;
-  if (mayBeTemporal && (bytes[from + 2] === colon || bytes[from + 13] === colon) && temporalTypeAt(bytes, from, to)) {
-    writer.byte(tags.text);
+  if (mayBeTime(bytes, from, to) && temporalTypeAt(bytes, from, to)) {
+    writer.byte(valueTags.text);
     writer.text(canonicalTime(decodeUtf8(bytes, from, to)));
     return true;
   }
-  writer.byte(tags.text);
+  writer.byte(valueTags.text);
   writer.bytes(bytes, from, to);
   return true;
 }
@@ -104,7 +115,7 @@ function writeTextBytes(writer: ByteWriter, { bytes, offsets }: BytesColumn, row
 function writeText(writer: ByteWriter, text: string, rules: TextRules): boolean {
   const kept = rules.ignoresTrailingBlanks ? text.replace(/ +$/, "") : text;
   if (kept === "" && rules.emptyTextIsNull) return false;
-  writer.byte(tags.text);
+  writer.byte(valueTags.text);
   writer.text(/^\d/.test(kept) ? canonicalTimeOrText(kept) : kept);
   return true;
 }
@@ -129,7 +140,7 @@ function canonicalTime(text: string): string {
   return Number.isNaN(moment) ? text : `${new Date(moment).toISOString().slice(0, 19)}${end}Z`;
 }
 
-const readText = ({ bytes, offsets }: BytesColumn, row: number): string =>
+export const readText = ({ bytes, offsets }: BytesColumn, row: number): string =>
   decodeUtf8(bytes, offsets[row]!, offsets[row + 1]!);
 
 /** A value as text, as formats without its type store it; null if there is none. */

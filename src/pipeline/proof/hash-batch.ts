@@ -5,12 +5,13 @@
  */
 import type { ByteWriter } from "../../canonical/byte-writer.js";
 import { hasNumber } from "../../canonical/canonical-row.js";
+import { mayBeTime } from "../../canonical/canonical-value.js";
 import { type GeometryVisitor, visitGeometry } from "../../canonical/normalize-geometry.js";
 import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../model/column.js";
 import { isLittleEndian } from "../../model/doubles.js";
 import type { FieldType } from "../../model/field.js";
 import { type GeometryColumn, Kind } from "../../model/geometry.js";
-import { cellTags, mayBeTime, textComparison, writeCell, writeId } from "./proof-cell.js";
+import { cellTags, textComparison, writeCell, writeId } from "./proof-cell.js";
 import type { ProofColumn } from "./proof-columns.js";
 import { idRules, type ProofRules } from "./proof-rules.js";
 import { RowHashes } from "./row-hashes.js";

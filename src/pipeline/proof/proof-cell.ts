@@ -1,14 +1,23 @@
 /** The canonical form of a value for verifications. */
 import type { ByteWriter } from "../../canonical/byte-writer.js";
 import { canonicalValue } from "../../canonical/canonical-json.js";
-import { textOfValue } from "../../canonical/canonical-value.js";
+import {
+  mayBeTime,
+  readText,
+  textOfValue,
+  valueTags,
+  writeBinary,
+  writeBoolean,
+  writeInteger,
+  writeNumber,
+} from "../../canonical/canonical-value.js";
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalTypeAt } from "../../model/temporal-type.js";
 import { idRules, type ProofRules } from "./proof-rules.js";
 
 /** First byte of each kind of value. */
-export const cellTags = { null: 0, number: 1, integer: 2, text: 3, boolean: 4, binary: 5, json: 6 } as const;
+export const cellTags = { null: 0, ...valueTags } as const;
 
 type CellRules = Pick<ProofRules, "types" | "absentIsNull">;
 
@@ -41,8 +50,7 @@ export function writeCell(
   }
   switch (column.type) {
     case "boolean":
-      writer.byte(cellTags.boolean);
-      writer.byte(column.values[row]!);
+      writeBoolean(writer, column.values[row]!);
       return true;
     case "int32":
     case "double":
@@ -52,11 +60,10 @@ export function writeCell(
       writeInteger(writer, column.values[row]!);
       return true;
     case "binary":
-      writer.byte(cellTags.binary);
-      writer.bytes(column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+      writeBinary(writer, column, row);
       return true;
     case "json":
-      return writeJson(writer, JSON.parse(textAt(column, row)) as unknown, rules);
+      return writeJson(writer, JSON.parse(readText(column, row)) as unknown, rules);
     default:
       switch (textComparison(column.type, written, rules)) {
         case "parsed":
@@ -81,24 +88,6 @@ export function writeId(writer: ByteWriter, ids: Column, row: number, asText: bo
   return true;
 }
 
-const textAt = ({ bytes, offsets }: BytesColumn, row: number): string =>
-  decodeUtf8(bytes, offsets[row]!, offsets[row + 1]!);
-
-function writeNumber(writer: ByteWriter, value: number): void {
-  writer.byte(cellTags.number);
-  writer.double(value);
-}
-
-/** An integer beyond 2⁵³ differs from the double that is nearest to it. */
-function writeInteger(writer: ByteWriter, value: bigint): void {
-  const number = Number(value);
-  if (Number.isSafeInteger(number)) writeNumber(writer, number);
-  else {
-    writer.byte(cellTags.integer);
-    writer.text(String(value));
-  }
-}
-
 /** A value of a field with mixed types: each as if its field had its own type. */
 function writeJson(writer: ByteWriter, value: unknown, rules: CellRules): boolean {
   if (value === null) {
@@ -108,10 +97,8 @@ function writeJson(writer: ByteWriter, value: unknown, rules: CellRules): boolea
   else if (typeof value === "string") {
     const bytes = Buffer.from(value);
     writeTextBytes(writer, bytes, 0, bytes.length, false);
-  } else if (typeof value === "boolean") {
-    writer.byte(cellTags.boolean);
-    writer.byte(Number(value));
-  } else {
+  } else if (typeof value === "boolean") writeBoolean(writer, Number(value));
+  else {
     writer.byte(cellTags.json);
     writer.text(canonicalValue(value));
   }
@@ -120,15 +107,6 @@ function writeJson(writer: ByteWriter, value: unknown, rules: CellRules): boolea
 
 function writeText(writer: ByteWriter, { bytes, offsets }: BytesColumn, row: number, isExact: boolean): void {
   writeTextBytes(writer, bytes, offsets[row]!, offsets[row + 1]!, isExact);
-}
-
-const [zero, nine, colon] = [0x30, 0x39, 0x3a];
-
-/** Whether a text may be a time or a date with a time; false only if it is none. */
-export function mayBeTime(bytes: Uint8Array, from: number, to: number): boolean {
-  const first = bytes[from]!;
-  if (to - from < 8 || first < zero || first > nine) return false;
-  return bytes[from + 2] === colon || (to - from > 13 && bytes[from + 13] === colon);
 }
 
 /** @param isExact false takes a time in two notations for the same text, since readers return the canonical one */
@@ -156,12 +134,9 @@ function writeParsed(
   written: FieldType,
   rules: CellRules,
 ): boolean {
-  const text = textAt(column, row);
-  if (written === "boolean" && (text === "true" || text === "false")) {
-    writer.byte(cellTags.boolean);
-    writer.byte(Number(text === "true"));
-  } else if ((written === "int32" || written === "double") && numberPattern.test(text))
-    writeNumber(writer, Number(text));
+  const text = readText(column, row);
+  if (written === "boolean" && (text === "true" || text === "false")) writeBoolean(writer, Number(text === "true"));
+  else if ((written === "int32" || written === "double") && numberPattern.test(text)) writeNumber(writer, Number(text));
   else if (written === "int64" && /^-?\d+$/.test(text)) writeInteger(writer, BigInt(text));
   else if (written === "binary" && column.type === "text") {
     const bytes = Buffer.from(text, "base64");

@@ -3,9 +3,10 @@
  * each mixed with every word as MurmurHash3 mixes its blocks (multiply, rotate, multiply), and MurmurHash3's finalization.
  * A word is mixed in bijectively, so that two rows that differ in one word never have the same hash.
  */
+
+import { mayBeTime } from "../../canonical/canonical-value.js";
 import { digestBytes } from "../../canonical/digest-file.js";
 import { type BytesColumn, Presence } from "../../model/column.js";
-import { mayBeTime } from "./proof-cell.js";
 import { unitsOf } from "./units-of.js";
 
 /** Multipliers of MurmurHash3_x86_128. */
