@@ -21,10 +21,9 @@ import { fitBatch } from "../../stages/fit-batch.js";
 import type { FitPlan } from "../../stages/fit-plan.js";
 import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import type { StatisticsCollector, StatisticsState } from "../../statistics/statistics.js";
-import { type FitFault, FitLosses, findFitFaults } from "../proof/fit-faults.js";
-import { createProofChunk, type ProofChunk, WriterLosses } from "../proof/proof-chunk.js";
-import { ProofRowEncoder } from "../proof/proof-row.js";
+import type { ProofChunk } from "../proof/proof-chunk.js";
 import type { ProofRules } from "../proof/proof-rules.js";
+import type { TaskProof } from "../proof/task-proof.js";
 import { countDropped } from "../write/rejects-file.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { type Findings, HostContext } from "./host-context.js";
@@ -145,13 +144,22 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
-  const writerLosses = spec.outcome.kind === "encode" && spec.outcome.proofRules ? new WriterLosses(context) : null;
+  const proof = await openProof(spec.outcome, context);
   const encoders =
-    spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, writerLosses ?? context) : [];
+    spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, proof?.writerContext ?? context) : [];
   const statistics = spec.outcome.kind === "summary" ? spec.outcome.statistics : undefined;
   const createCollector = statistics ? await prepareStatistics(statistics.crs) : () => null;
-  const pipeline = { stages, checks, encoders, writerLosses, createCollector };
+  const pipeline = { stages, checks, encoders, proof, createCollector };
   return new LayerTask(spec, findFormat, signal, context, stageContext, pipeline);
+}
+
+/** Loads the code of verifications, which few runs need. */
+async function openProof(outcome: TaskSpec["outcome"], context: HostContext): Promise<TaskProof | null> {
+  const rules =
+    outcome.kind === "digest" ? [outcome.rules] : outcome.kind === "encode" ? outcome.proofRules : undefined;
+  if (!rules) return null;
+  const { TaskProof } = await import("../proof/task-proof.js");
+  return new TaskProof(rules, context);
 }
 
 /** Loads the code of statistics, which few runs need. */
@@ -216,8 +224,8 @@ interface StagePipeline {
   readonly stages: readonly Stage[];
   readonly checks: readonly Stage[];
   readonly encoders: readonly Encoder[];
-  /** Counts the losses of the encoders apart, for a verification. */
-  readonly writerLosses: WriterLosses | null;
+  /** For a verification. */
+  readonly proof: TaskProof | null;
   readonly createCollector: () => StatisticsCollector | null;
 }
 
@@ -225,7 +233,6 @@ class LayerTask implements Task {
   private dataset: Promise<Dataset> | undefined;
   /** Whether there was a batch. */
   private isUnderWay = false;
-  private readonly proofEncoders: readonly ProofRowEncoder[];
 
   constructor(
     private readonly spec: TaskSpec,
@@ -234,11 +241,7 @@ class LayerTask implements Task {
     private readonly context: HostContext,
     private readonly stageContext: RejectCountingContext,
     private readonly pipeline: StagePipeline,
-  ) {
-    const { outcome } = spec;
-    const rules = outcome.kind === "digest" ? [outcome.rules] : outcome.kind === "encode" ? outcome.proofRules : [];
-    this.proofEncoders = (rules ?? []).map((each) => new ProofRowEncoder(each));
-  }
+  ) {}
 
   private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
@@ -273,7 +276,7 @@ class LayerTask implements Task {
 
   async run(piece: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
     const { spec, stageContext } = this;
-    const { stages, checks } = this.pipeline;
+    const { stages, checks, proof } = this.pipeline;
     const seen = new Set<string>();
     const chunks: EncodedChunk[] = [];
     const proofs: ProofChunk[] = [];
@@ -296,8 +299,7 @@ class LayerTask implements Task {
       if (checks.length > 0) applyStages(checks, shaped);
       summarizer?.add(shaped);
       collector?.add(shaped);
-      if (spec.outcome.kind === "digest")
-        proofs.push(createProofChunk(shaped, this.proofEncoders[0]!, spec.outcome.keepsBatches));
+      if (spec.outcome.kind === "digest") proofs.push(proof!.ofRead(shaped, spec.outcome.keepsBatches));
       const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
@@ -320,28 +322,20 @@ class LayerTask implements Task {
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
-    const isProven = this.proofEncoders.length > 0;
-    const losses = isProven ? new FitLosses(this.stageContext) : null;
-    const parts = fitBatch(plan, batch, losses ?? this.stageContext);
-    const faults = losses && findFitFaults(plan, batch, parts, losses);
-    for (const [partIndex, fitted] of parts) {
+    const { encoders, proof } = this.pipeline;
+    const checked = proof?.fit(plan, batch, this.stageContext);
+    for (const [partIndex, fitted] of checked?.parts ?? fitBatch(plan, batch, this.stageContext)) {
       const withGeometry = countGeometries(fitted);
       encoded.push({
         partIndex,
         features: fitted.length,
         withGeometry,
         extent: extentOfColumn(fitted.geometry),
-        chunk: this.pipeline.encoders[partIndex]!.encode(fitted),
-        ...this.proofOf(partIndex, fitted, faults?.get(partIndex)),
+        chunk: encoders[partIndex]!.encode(fitted),
+        ...(checked && { proof: proof!.ofWritten(partIndex, fitted, checked.faults) }),
       });
     }
     return encoded;
-  }
-
-  private proofOf(partIndex: number, fitted: Batch, fitFaults: readonly FitFault[] = []): Pick<EncodedChunk, "proof"> {
-    const encoder = this.proofEncoders[partIndex];
-    if (!encoder) return {};
-    return { proof: createProofChunk(fitted, encoder, true, this.pipeline.writerLosses?.take(), fitFaults) };
   }
 
   async close(): Promise<void> {
