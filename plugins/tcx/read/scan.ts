@@ -151,7 +151,7 @@ class TcxScanner implements TcxVisitor, FileVisitor {
     this.splitCounts = [0, 0, 0];
   }
 
-  /** Where reading can continue after damage; null for nowhere. */
+  /** Where the reader can continue after damage; null if it cannot continue. */
   async placeAfter(file: SourceFile): Promise<Continuation | null> {
     const { reader } = this;
     if (!reader.splittable) return null;

@@ -169,7 +169,7 @@ const geometryEffects: Readonly<Record<string, GeometryEffect>> = {
   "non-finite-coordinates": becameNull,
   "z-missing": filled("z"),
   "m-missing": filled("m"),
-  // The same positions, in whatever order and number.
+  // A split ring keeps the set of its positions, but neither their order nor their number.
   "ring-split": ({ places }, after) =>
     places.size === after.places.size && [...places].every((place) => after.places.has(place)) ? 1 : 0,
 };

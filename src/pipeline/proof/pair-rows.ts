@@ -48,7 +48,7 @@ function rowsOf(set: RowSet, rows: number): number[] {
 
 /**
  * Pairs the features that only one side has, by equal geometries, then by equal attributes, then in order.
- * @returns no pairs if both sides have the same features, in whatever order
+ * @returns no pairs if both sides have the same features in any order
  */
 export function pairUnequal(written: ProofSide, read: ProofSide, encoder: ProofRowEncoder): PairOfRows[] {
   const remainders = cancelEqual(written.digests, read.digests);

@@ -64,7 +64,7 @@ function classifyValues(data: LayerData, field: number): Promise<Classes> {
   return classifyFrequent(data, (batch) => valueReader(data.column(batch, field), texts), maxValues);
 }
 
-/** Characters of a value that tells a class from others. */
+/** Maximum number of characters of a value by which classes are distinguished. */
 const maxValueCharacters = 160;
 
 function valueReader(column: Column | null, texts: ShortTexts): ReadValue {

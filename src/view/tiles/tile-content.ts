@@ -36,24 +36,15 @@ export interface TileContent {
 
 export const notInTile = 0xffff_ffff;
 
+/** Arrays of a tile. */
+const arrayCount = 9;
+
 const aligned = (size: number): number => (size + 3) & ~3;
 
 function arraysOf({ dots, shapes }: TileContent): readonly (Int16Array | Uint8Array | Uint32Array)[] {
   const { rows, classes, ringCounts, ringTypes, ringLengths, xy } = shapes;
   return [dots.xy, dots.classes, dots.weights, rows, classes, ringCounts, ringTypes, ringLengths, xy];
 }
-
-const types = [
-  Int16Array,
-  Uint8Array,
-  Uint8Array,
-  Uint32Array,
-  Uint8Array,
-  Uint32Array,
-  Uint8Array,
-  Uint32Array,
-  Int16Array,
-];
 
 export function encodeTile(tile: TileContent): Uint8Array<ArrayBuffer> {
   const arrays = arraysOf(tile);
@@ -69,28 +60,22 @@ export function encodeTile(tile: TileContent): Uint8Array<ArrayBuffer> {
 }
 
 export function decodeTile(buffer: ArrayBuffer): TileContent {
-  const head = new Uint32Array(buffer, 0, 2 + types.length);
-  let at = head.byteLength;
-  const arrays = types.map((Type, a) => {
-    const array = new Type(buffer, at, head[2 + a]);
+  const head = new Uint32Array(buffer, 0, 2 + arrayCount);
+  let [at, next] = [head.byteLength, 2];
+  const take = <A extends ArrayBufferView>(Type: new (buffer: ArrayBuffer, at: number, length: number) => A): A => {
+    const array = new Type(buffer, at, head[next++]!);
     at += aligned(array.byteLength);
     return array;
-  });
-  const [dotXy, dotClasses, weights, rows, classes, ringCounts, ringTypes, ringLengths, xy] = arrays as [
-    Int16Array,
-    Uint8Array,
-    Uint8Array,
-    Uint32Array,
-    Uint8Array,
-    Uint32Array,
-    Uint8Array,
-    Uint32Array,
-    Int16Array,
-  ];
-  return {
-    dotted: head[0]!,
-    omitted: head[1]!,
-    dots: { xy: dotXy, classes: dotClasses, weights },
-    shapes: { rows, classes, ringCounts, ringTypes, ringLengths, xy },
   };
+  // In the order of `arraysOf`.
+  const dots = { xy: take(Int16Array), classes: take(Uint8Array), weights: take(Uint8Array) };
+  const shapes = {
+    rows: take(Uint32Array),
+    classes: take(Uint8Array),
+    ringCounts: take(Uint32Array),
+    ringTypes: take(Uint8Array),
+    ringLengths: take(Uint32Array),
+    xy: take(Int16Array),
+  };
+  return { dotted: head[0]!, omitted: head[1]!, dots, shapes };
 }

@@ -51,7 +51,7 @@ function fitted(): { plan: FitPlan; batch: Batch; parts: (readonly [number, Batc
   return { plan, batch, parts: [...fitBatch(plan, batch, losses)], losses };
 }
 
-test("a correct fit has no faults, in whatever parts", () => {
+test("a correct fit into one part or several has no faults", () => {
   const { plan, batch, parts, losses } = fitted();
   expect(parts).toHaveLength(2);
   expect(findFitFaults(plan, batch, parts, losses).size).toBe(0);

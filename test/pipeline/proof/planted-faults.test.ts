@@ -268,7 +268,7 @@ describe.each(ids)("%s", (id) => {
     if (!formats.includes(id)) continue;
     test(`catches a writer that ${name}`, async () => {
       const folder = newFolder(`${id}-${folders++}`);
-      // Without a verification nobody notices.
+      // Without --verify the conversion succeeds in spite of the fault.
       await run(id, fault, folder, { overwrite: true });
       expect(existsSync(`${folder}/out.${extensions[id]}`)).toBe(true);
       const other = newFolder(`${id}-${folders++}`);
