@@ -4,6 +4,8 @@ import { describeSystemError } from "../../io/input/source.js";
 
 const chunkBytes = 1 << 16;
 const newline = 0x0a;
+/** A longer line is none of rejects: V8 holds no text of this size. */
+const maxLineBytes = 1 << 28;
 
 /**
  * Whether a path is unused or contains rejects of an earlier run, judging by its first line, so that scheduled runs can
@@ -26,13 +28,15 @@ function readFirstLine(path: string): string {
   const file = openSync(path, "r");
   try {
     const chunks: Buffer[] = [];
-    for (;;) {
+    for (let length = 0; length <= maxLineBytes; ) {
       const chunk = Buffer.alloc(chunkBytes);
       const read = chunk.subarray(0, readSync(file, chunk));
       const end = read.indexOf(newline);
       chunks.push(end < 0 ? read : read.subarray(0, end));
       if (end >= 0 || read.length === 0) return Buffer.concat(chunks).toString();
+      length += read.length;
     }
+    return "";
   } finally {
     closeSync(file);
   }
