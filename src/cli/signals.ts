@@ -3,15 +3,20 @@ const aborter = new AbortController();
 /** Aborted by the first SIGINT, SIGTERM or SIGHUP and when stdout is closed. A second signal exits at once. */
 export const interrupted: AbortSignal = aborter.signal;
 
+function interrupt(): void {
+  if (interrupted.aborted) process.exit(130);
+  aborter.abort();
+}
+
 /** Call before loading other modules, so that a signal during start-up is handled, too. */
 export function listenForSignals(): void {
-  const interrupt = () => {
-    if (interrupted.aborted) process.exit(130);
-    aborter.abort();
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
-  process.on("SIGHUP", interrupt);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+}
+
+/** Calls `reload` at SIGHUP, which no longer stops the command. */
+export function reloadAtHangup(reload: () => void): void {
+  process.removeListener("SIGHUP", interrupt);
+  process.on("SIGHUP", reload);
 }
 
 let stdoutError: NodeJS.ErrnoException | undefined;

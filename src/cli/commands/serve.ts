@@ -8,7 +8,7 @@ import { file, folder } from "../options/source-options.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
 import { listOf } from "../parse/arguments.js";
 import { pairs, portNumber, wholeNumber } from "../parse/values.js";
-import { interrupted } from "../signals.js";
+import { interrupted, reloadAtHangup } from "../signals.js";
 
 export interface ServeArguments extends StoreArguments {
   readonly host?: string;
@@ -82,8 +82,8 @@ export const serveCommand: Command<ServeArguments> = {
     const { startService } = await import("../../service/serve.js");
     const service = await startService(options);
     announce(service, args);
-    // Without TLS, SIGHUP keeps its default: the terminal was closed.
-    if (options.tls) process.on("SIGHUP", () => reloadCertificate(service));
+    // Without TLS, there is nothing to reload, and SIGHUP means that the terminal was closed.
+    if (options.tls) reloadAtHangup(() => reloadCertificate(service));
     if (!interrupted.aborted) await new Promise((resolve) => interrupted.addEventListener("abort", resolve));
     await service.close();
     return 0;

@@ -71,11 +71,6 @@ export class ProofSide implements Disposable {
     return this.tally.list();
   }
 
-  /** Whether every feature can be read with `rowAt`. */
-  get hasBatches(): boolean {
-    return this.rows === 0 || this.batches.length > 0;
-  }
-
   rowAt(row: number): ProofRow {
     const index = batchIndexOf(this.batches, row);
     const { firstRow, start, length } = this.batches[index]!;

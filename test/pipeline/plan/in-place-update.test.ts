@@ -175,12 +175,13 @@ describe("a failed in-place change is rolled back completely", () => {
   test("a change in place is rolled back after a failed commit, and the old rejects file is restored", async () => {
     const before = readFileSync(output);
     const rejects = `${output}.rejects.geojsonl`;
-    writeFileSync(rejects, "of an earlier run\n");
+    const earlier = '{"type":"Feature","geometry":null,"properties":{},"reject":{"code":"out-of-range"}}\n';
+    writeFileSync(rejects, earlier);
     injectedFailure.ofCommit = new Error("database is locked");
     const features = [feature({ name: "near" }), feature({ name: "far" }, point(200, 95))];
     await expect(run(features, { append: true })).rejects.toThrow("database is locked");
     expect(readFileSync(output).equals(before)).toBe(true);
-    expect(readFileSync(rejects, "utf8")).toBe("of an earlier run\n");
+    expect(readFileSync(rejects, "utf8")).toBe(earlier);
     expect(recordedCalls).toEqual(["append", "finish", "commit", "abort"]);
     injectedFailure.ofCommit = null;
     await run(features, { append: true });
