@@ -105,6 +105,9 @@ const requests: fc.Arbitrary<Partial<ConvertRequest>> = fc.constantFrom<Partial<
 /** The pages of a Parquet have so many rows that its pieces are row groups. */
 const splitOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = { geoparquet: { rowGroup: "3" } };
 
+/** A topology cannot be read in pieces: its features refer to arcs anywhere in the document. */
+const unsplitFormats = new Set(["topojson"]);
+
 /** The files of the inputs: one of each family of geometries, where the format needs that. */
 async function writeInputs(format: Format, folder: string, layers: readonly GeneratedLayer[]): Promise<string[]> {
   const paths: string[] = [];
@@ -163,5 +166,6 @@ describe.each(pairs)("%s to %s", (_from, _to, from, to) => {
 
 it("most inputs are read in several splits", () => {
   const conversions = numRuns * formats.length;
-  for (const { id } of formats) expect(pieces.get(id) ?? 0, id).toBeGreaterThan(2 * conversions);
+  for (const { id } of formats)
+    if (!unsplitFormats.has(id)) expect(pieces.get(id) ?? 0, id).toBeGreaterThan(2 * conversions);
 });
