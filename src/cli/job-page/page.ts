@@ -40,7 +40,7 @@ type UndoCommands = (item: ItemReport) => readonly string[];
 export function renderJobPage(runs: readonly RunReport[], undo: UndoCommands): string {
   const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
-  const policy = `default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
+  const policy = html`default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'`;
   const head = pageStart(`${last.job}: ${resultLabels[last.result]}`, policy);
   return [
     head,

@@ -3,7 +3,7 @@ import { createSink } from "../../io/output/create-sink.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 
 /** The beginning of a page, to which styles and the end of the head are added. @param policy of the content (CSP) */
-export const pageStart = (title: string, policy: string): Html => html`<!doctype html>
+export const pageStart = (title: string, policy: string | Html): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -48,7 +48,7 @@ export function renderProtocol(protocol: Protocol): string {
     protocol.conversions.length === 1 && only
       ? `Migration protocol: ${shorten(fileName(only.output))}`
       : `Migration protocol: ${formatCount(protocol.conversions.length, "conversion")}`;
-  const policy = `default-src 'none'; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  const policy = html`default-src 'none'; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
   const head = pageStart(title, policy);
   const body = html`<h1>${title}</h1>
 ${renderRun(protocol)}

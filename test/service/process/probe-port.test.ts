@@ -21,7 +21,8 @@ test("the probe port answers the endpoints for monitoring, and nothing else", as
   service = await ServiceProcess.start(["--data", folder.data(), "--probe-port", "0"]);
   const { url, probes } = service.record;
   expect(probes).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(service.stderr).toContain(`geoferry: probes at ${probes}/healthz and ${probes}/readyz\n`);
+  // Stderr may come in several pieces.
+  await expect.poll(() => service!.stderr).toContain(`geoferry: probes at ${probes}/healthz and ${probes}/readyz\n`);
   expect(await (await fetch(`${probes}/healthz`)).json()).toEqual({ status: "alive" });
   expect(await (await fetch(`${probes}/readyz?from=kubelet`)).json()).toEqual({ status: "ready" });
   expect(await (await fetch(`${probes}/metrics`)).text()).toContain("geoferry_build_info");
