@@ -12,8 +12,8 @@ import { type NetworkArguments, networkSettings } from "./options/network-option
 import { errorRecord, errorText } from "./output/error-text.js";
 import { type ColorMode, colorModes, setColorMode } from "./output/terminal.js";
 import { protectArguments, withEnvironment } from "./parse/arguments.js";
+import { checkPaths } from "./parse/check-paths.js";
 import { parseCommandLine } from "./parse/parse-command-line.js";
-import { refuseAddresses } from "./parse/refuse-addresses.js";
 import { getStdoutError, interrupted, isStdoutClosed } from "./signals.js";
 
 /**
@@ -49,7 +49,7 @@ async function runCommand(given: readonly string[]): Promise<number> {
   }
   const parsed = await parseArguments(argv);
   if (parsed === null) return 0;
-  refuseAddresses(parsed.command, parsed.args);
+  checkPaths(parsed.command, parsed.args);
   // Commands without network requests do not have these flags.
   setNetworkSettings(networkSettings(parsed.args as NetworkArguments));
   const traces = readTraceSettings(process.env);

@@ -13,7 +13,6 @@ import {
   sourceRequestOf,
   text,
 } from "../options/source-options.js";
-import { unprotect } from "../parse/arguments.js";
 import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
@@ -24,7 +23,7 @@ export interface ConvertArguments extends SourceArguments, OutputArguments, MapI
 
 /** The request of the arguments, without the members that are not given. */
 export function parseConvertRequest(args: ConvertArguments): ConvertRequest {
-  const paths = args.paths.map(unprotect);
+  const { paths } = args;
   if (paths.length < 2)
     throw createError("usage", {
       reason: "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson",

@@ -6,7 +6,7 @@ import { grouped } from "../options/flag.js";
 import { gridOptions } from "../options/grid-options.js";
 import { outputOptions } from "../options/output-options.js";
 import { file, flag, gridsOf, readingOptions, several, shapingOptions, text } from "../options/source-options.js";
-import { namesOf, unprotect } from "../parse/arguments.js";
+import { namesOf } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { mapInputOptions } from "../run/map-inputs.js";
 import type { DiffArguments } from "../run/run-diff.js";
@@ -46,7 +46,7 @@ export function parseCompareRequest(args: DiffArguments): CompareRequest {
     throw createError("option-invalid", { option: "--match", value: args.match, expected: "id or content" });
   if (args.match !== undefined && args.key !== undefined)
     throw createError("usage", { reason: `--key and --match ${args.match} exclude each other; omit one of them` });
-  const inputs = args.inputs.map(unprotect);
+  const { inputs } = args;
   const [old, recent] = inputs;
   if (old === undefined || recent === undefined || inputs.length > 2)
     throw createError("usage", { reason: "diff compares two inputs: geoferry diff old.gpkg new.gpkg" });
@@ -73,7 +73,7 @@ export function parseCompareRequest(args: DiffArguments): CompareRequest {
     skipErrors: args.skipErrors,
     workers: wholeNumber("--workers", args.workers, 1),
     maxInputBytes: wholeNumber("--max-input", args.maxInput, 1),
-    key: args.key === undefined ? undefined : unprotect(args.key),
+    key: args.key,
     match: args.match,
     precision,
     ignore: namesOf("--ignore", args.ignore),

@@ -11,7 +11,6 @@ import { outputOptions } from "../options/output-options.js";
 import { readingOptions } from "../options/source-options.js";
 import { printNotice, printResult } from "../output/print.js";
 import { bytes, ProgressDisplay } from "../output/progress.js";
-import { unprotect } from "../parse/arguments.js";
 import { parseBox } from "../parse/values.js";
 import { interrupted } from "../signals.js";
 
@@ -57,7 +56,7 @@ async function gridsForInput(args: InputArguments, folders: readonly string[]): 
   const display = ProgressDisplay.of(args);
   const host = await openHost(args, display.callback);
   const { findMissingGrids } = await import("../../pipeline/grids/find-missing-grids.js");
-  const question = { input: unprotect(input), sourceCrs, targetCrs };
+  const question = { input, sourceCrs, targetCrs };
   const layers = await findMissingGrids(question, { ...host, grids: { ...host.grids!, folders } }).finally(() =>
     display.clear(),
   );

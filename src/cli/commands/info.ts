@@ -16,7 +16,7 @@ import { ProgressDisplay } from "../output/progress.js";
 import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
 import { statisticsLines } from "../output/statistics-text.js";
 import { columnsOf } from "../output/terminal.js";
-import { namesOf, unprotect } from "../parse/arguments.js";
+import { namesOf } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
@@ -69,7 +69,7 @@ export async function inspectInputs(
   const host = await openHost(args, display.callback);
   const statuses: number[] = [];
   const onLeftOut = (paths: readonly string[]) => renderLeftOut(paths, args);
-  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from, onLeftOut);
+  const inputs = await expandInputs(args.inputs, host.registry, host.signal, args.from, onLeftOut);
   for (const { address, error: refused } of inputs) {
     const request = {
       inputs: [address],

@@ -10,7 +10,6 @@ import {
   sourceRequestOf,
 } from "../options/source-options.js";
 import { mapIdOf, mapOption } from "../options/sync-options.js";
-import { unprotect } from "../parse/arguments.js";
 import { convertAndReport } from "../run/convert-and-report.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
@@ -23,7 +22,7 @@ export interface PullArguments extends SourceArguments, OutputArguments, MapInpu
 export function parsePullRequest(args: PullArguments): ConvertRequest {
   return omitUndefined<ConvertRequest>({
     ...sourceRequestOf(args),
-    ...outputRequest(args, unprotect(args.output)),
+    ...outputRequest(args, args.output),
     inputs: [`map:${mapIdOf(args.map)}`],
   });
 }

@@ -35,6 +35,7 @@ export const viewCommand: Command<ViewArguments> = {
       },
       output: {
         ...file,
+        takesStdio: true,
         alias: "o",
         describe: "Write a page that needs no server, to send to others, and do not serve",
       },

@@ -35,6 +35,8 @@ export interface Flag {
   readonly placeholder?: string;
   /** The value is a local path, not an address. */
   readonly isPath?: true;
+  /** A path can be `-`, stdin or stdout. */
+  readonly takesStdio?: true;
   /** Heading in the help. */
   readonly group?: string;
 }
@@ -59,4 +61,6 @@ export interface Positional {
   readonly accepts?: readonly string[] | FlagValueKind;
   /** The value is a local path, not an address. */
   readonly isPath?: true;
+  /** A path can be `-`, stdin or stdout. */
+  readonly takesStdio?: true;
 }

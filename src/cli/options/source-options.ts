@@ -9,7 +9,7 @@ import {
   type WithUndefined,
 } from "../../pipeline/request.js";
 import type { CommonArguments, Flag } from "../command.js";
-import { listOf, namesOf, unprotect } from "../parse/arguments.js";
+import { listOf, namesOf } from "../parse/arguments.js";
 import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "../parse/values.js";
 import { takes, takesLimit } from "./flag.js";
 import { type GridArguments, gridOptions } from "./grid-options.js";
@@ -197,7 +197,7 @@ export function gridsOf(
   given: readonly string[] | undefined,
   environment: NodeJS.ProcessEnv = process.env,
 ): string[] | undefined {
-  const all = [...(given ?? []).map(unprotect), ...gridFolders(environment)];
+  const all = [...(given ?? []), ...gridFolders(environment)];
   return all.length > 0 ? all : undefined;
 }
 
@@ -209,7 +209,8 @@ function badGeometryOf(value: string | undefined): BadGeometry | undefined {
   throw createError("option-invalid", { option: "--on-bad-geometry", value, expected });
 }
 
+/** An address is allowed, so `checkPaths` does not check it. */
 function rejectsOf(value: string | undefined): string | undefined {
-  if (value === undefined || unprotect(value) !== "-") return value;
+  if (value !== "-") return value;
   throw createError("usage", { reason: "--rejects needs a file name, not -" });
 }

@@ -13,7 +13,6 @@ import {
   type SyncRequest,
   syncModes,
 } from "../../sync/request.js";
-import { unprotect } from "../parse/arguments.js";
 import { oneOf, wholeNumber } from "../parse/values.js";
 import { mapInputOptions } from "../run/map-inputs.js";
 import { type Flag, grouped, takes, takesLimit } from "./flag.js";
@@ -354,7 +353,7 @@ export function dedupeRequestOf(
 }
 
 function sourceOf(args: SyncArguments): SourceRequest {
-  const inputs = args.inputs.map(unprotect);
+  const { inputs } = args;
   if (inputs.includes(""))
     throw createError("usage", { reason: "INPUT is an empty name; check that the variable is set" });
   return omitUndefined<SourceRequest>({ ...sourceRequestOf(args), inputs });

@@ -3,21 +3,17 @@ import { splitList } from "../../pipeline/plan/split-list.js";
 
 /** Rewrites ambiguous arguments before parsing. */
 
-const stdio = "stdio:";
+/** A lone `-` is stdin or stdout (POSIX.1-2024, XBD 12.2, guideline 13). */
+export const isFlag = (argument: string): boolean => argument.startsWith("-") && argument !== "-";
 
-/** Joins values that look like flags to their option (`--bbox -10,40,5,50`), and keeps a lone `-` as a positional. */
+/** Joins values that look like flags to their option (`--bbox -10,40,5,50`), and makes all after `--` paths. */
 export function protectArguments(argv: readonly string[]): string[] {
   const result: string[] = [];
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   for (const [i, argument] of argv.entries()) {
-    // After "--" all arguments are paths.
     if (i === end) continue;
-    if (i > end && argument.startsWith("-") && argument !== "-") {
+    if (i > end && isFlag(argument)) {
       result.push(`./${argument}`);
-      continue;
-    }
-    if (argument === "-") {
-      result.push(stdio);
       continue;
     }
     const previous = result.at(-1);
@@ -31,8 +27,6 @@ export function protectArguments(argv: readonly string[]): string[] {
 
 /** If stdout is redirected to a file, /dev/stdout would count as an existing output. */
 export const outputOf = (argument: string): string => (argument === "/dev/stdout" ? "-" : argument);
-
-export const unprotect = (argument: string): string => (argument === stdio ? "-" : argument);
 
 /** The values of a repeatable option as a list; commas separate values, too. */
 export function listOf(value: string | readonly string[] | undefined): string[] | undefined {

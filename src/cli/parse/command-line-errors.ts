@@ -1,9 +1,10 @@
 /** Explains invalid command lines and suggests corrections. */
+
 import { existsSync } from "node:fs";
 import { createError, type GeoferryError } from "../../errors.js";
 import { nearestName } from "../../nearest-name.js";
 import { commands, common, type Flag, groups, subcommandNames } from "../command.js";
-import { unprotect } from "./arguments.js";
+import { isFlag } from "./arguments.js";
 import { foreignAt, synonymOf } from "./other-tools.js";
 import { flagsOf, positionalCount, positionalNames } from "./parse-command-line.js";
 
@@ -107,9 +108,9 @@ function valueMistake(
   }
   if (isNegated) return `no flag --no-${name}: --${name} takes a value; remove the flag to not set it`;
   if (value !== undefined || bareValue !== undefined) return null;
-  if (next !== undefined && !next.startsWith("-")) return null;
-  const isFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
-  return isFlag
+  if (next !== undefined && !isFlag(next)) return null;
+  const isKnownFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
+  return isKnownFlag
     ? `--${name} has no value; add one, or remove the flag`
     : `--${name} has no value; write a value that starts with a dash as --${name}=${shellWord(next)}`;
 }
@@ -126,7 +127,7 @@ function clusterMistake(argument: string, cluster: string, flags: Flags): string
     : `${argument}: no such flags; for a file with this name, write ./${argument} or put -- before it`;
 }
 
-const quoted = (text: string): string => `"${unprotect(text)}"`;
+const quoted = (text: string): string => `"${text}"`;
 
 /** Quotes a word for a shell. */
 export const shellWord = (text: string): string =>
@@ -146,9 +147,9 @@ function translateForeignFlags(name: string, line: readonly string[], flags: Fla
       explanations.push(`${foreign.text} ${foreign.explanation}`);
       isWhole &&= foreign.replacement !== null;
       const here = foreign.replacement ?? [];
-      (here[0]?.startsWith("-") ? rest : positionals).push(...here);
+      (here[0] !== undefined && isFlag(here[0]) ? rest : positionals).push(...here);
       at += foreign.length - 1;
-    } else if (!argument.startsWith("-")) positionals.push(unprotect(argument));
+    } else if (!isFlag(argument)) positionals.push(argument);
     else {
       rest.push(argument);
       const takesNext = own !== undefined && flags[own]?.type === "string" && !argument.includes("=");
@@ -190,7 +191,7 @@ function inputsFirst(paths: readonly string[]): { readonly paths: readonly strin
 
 /** Explains a line that names no command. */
 export function unknownCommand(line: readonly string[]): GeoferryError {
-  const words = line.filter((argument) => !argument.startsWith("-"));
+  const words = line.filter((argument) => !isFlag(argument));
   let group = "";
   while (Object.hasOwn(groups, group + words[0])) group += `${words.shift()} `;
   const [word] = words;
@@ -224,8 +225,8 @@ function suggestConvert(line: readonly string[]): string | null {
   const foreign = translateForeignFlags("convert", line, flagsOf(commands.convert!));
   if (foreign !== null) return `no command given; use convert to convert files; ${foreign}`;
   const [first] = line;
-  const isFile = first !== undefined && !first.startsWith("-") && (/[./\\]/.test(first) || existsSync(first));
+  const isFile = first !== undefined && !isFlag(first) && (/[./\\]/.test(first) || existsSync(first));
   if (!isFile) return null;
-  const meant = ["geoferry", "convert", ...line.map(unprotect)].map(shellWord).join(" ");
-  return `no command "${unprotect(first)}"; to convert files: ${line.length > 1 ? meant : `${meant} OUTPUT`}`;
+  const meant = ["geoferry", "convert", ...line].map(shellWord).join(" ");
+  return `no command "${first}"; to convert files: ${line.length > 1 ? meant : `${meant} OUTPUT`}`;
 }

@@ -16,7 +16,7 @@ import { DiffExamples, renderDiff, renderDiffChange, renderDiffLayer } from "../
 import { printNotice } from "../output/print.js";
 import { ProgressDisplay } from "../output/progress.js";
 import { exitStatusOf, renderOutcome } from "../output/render.js";
-import { outputOf, unprotect } from "../parse/arguments.js";
+import { outputOf } from "../parse/arguments.js";
 import { pairs } from "../parse/values.js";
 import type { MapInputArguments } from "./map-inputs.js";
 
@@ -58,7 +58,7 @@ export interface DiffArguments extends MapInputArguments, GridArguments {
 
 /** Checked before the comparison, which may take long. @throws output-exists, usage */
 function checkOutputs({ output, html, overwrite, json }: DiffArguments): void {
-  if (json && output !== undefined && outputOf(unprotect(output)) === "-")
+  if (json && output !== undefined && outputOf(output) === "-")
     throw createError("usage", {
       reason: "both the changes (-o is -) and the records of --json would go to stdout: choose one",
     });
@@ -69,7 +69,7 @@ function checkOutputs({ output, html, overwrite, json }: DiffArguments): void {
 
 const outputRequestOf = (args: DiffArguments): ChangesOutput =>
   omitUndefined<ChangesOutput>({
-    output: outputOf(unprotect(args.output!)),
+    output: outputOf(args.output!),
     to: args.to,
     targetCrs: args.targetCrs,
     writerOptions: pairs("--out", args.out),

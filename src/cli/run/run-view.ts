@@ -15,7 +15,7 @@ import { sourceRequestOf } from "../options/source-options.js";
 import { printNotice } from "../output/print.js";
 import { bytes, ProgressDisplay } from "../output/progress.js";
 import { renderError, renderLeftOut, renderLosses, renderSkippedRanges } from "../output/render.js";
-import { outputOf, unprotect } from "../parse/arguments.js";
+import { outputOf } from "../parse/arguments.js";
 import { numberOf, portNumber } from "../parse/values.js";
 import { interrupted } from "../signals.js";
 import { viewFiles } from "../view-page/page.js";
@@ -26,8 +26,7 @@ const defaultMaxSize = 10;
 const minMaxSize = 0.5;
 
 /** The file of a page; `-` for stdout, null without one. */
-const outputIn = ({ output }: ViewArguments): string | null =>
-  output === undefined ? null : outputOf(unprotect(output));
+const outputIn = ({ output }: ViewArguments): string | null => (output === undefined ? null : outputOf(output));
 
 /** Checked before anything is read, which may take long. @throws usage, option-invalid, output-exists */
 function checkArguments(args: ViewArguments): number {
@@ -60,7 +59,7 @@ export async function runView(args: ViewArguments): Promise<number> {
   const { rejects: _, ...request } = sourceRequestOf(args);
   const display = ProgressDisplay.of(args);
   const host = await openHost(args, display.callback);
-  const inputs = await expandInputs(args.inputs.map(unprotect), host.registry, host.signal, args.from, (paths) =>
+  const inputs = await expandInputs(args.inputs, host.registry, host.signal, args.from, (paths) =>
     renderLeftOut(paths, args),
   );
   const output = outputIn(args);

@@ -25,7 +25,9 @@ function standardOf(line: readonly string[]): Record<string, unknown> {
 describe("a line is read", () => {
   const cases: readonly (readonly [string[], Record<string, unknown>])[] = [
     [["convert", "a.csv", "b.shp"], { paths: ["a.csv", "b.shp"] }],
-    [["convert", "-", "out/"], { paths: ["stdio:", "out/"] }],
+    [["convert", "-", "out/"], { paths: ["-", "out/"] }],
+    [["diff", "a", "-", "--html", "-"], { inputs: ["a", "-"], html: "-" }],
+    [["plan", "a", "--map", "7c0", "-o", "-"], { inputs: ["a"], map: "7c0", output: "-" }],
     [
       ["convert", "a", "b", "--target-crs", "EPSG:25832", "--overwrite", "-qv"],
       { paths: ["a", "b"], targetCrs: "EPSG:25832", overwrite: true, quiet: true, verbose: true },

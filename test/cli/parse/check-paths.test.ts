@@ -1,4 +1,4 @@
-/** Flags that take a file of this machine, and are given an address. */
+/** Flags that take a file of this machine, and are given an address or `-`. */
 import { expect, test } from "vitest";
 import { geoferry } from "../../support/command.js";
 
@@ -21,4 +21,16 @@ test.each([
   const { status, stderr } = geoferry(line.split(" "), { cwd: "/" });
   expect(status).toBe(2);
   expect(stderr).toContain(`geoferry: ${named} must be a local file or folder, and `);
+});
+
+test.each([
+  ["diff a.csv b.csv --html -", "--html"],
+  ["plan a.csv --map 7c0 -o -", "--output"],
+  ["push a.csv --map 7c0 --rejects -", "--rejects"],
+  ["convert a.csv b.csv --report -", "--report"],
+  ["run -", "JOB"],
+])("`%s` is rejected, since it would write or read a file named -", (line, named) => {
+  const { status, stderr } = geoferry(line.split(" "), { cwd: "/" });
+  expect(status).toBe(2);
+  expect(stderr).toContain(`geoferry: ${named} needs the name of a file or folder, and - is none`);
 });
