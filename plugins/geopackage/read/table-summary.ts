@@ -1,7 +1,7 @@
 import { type Extent, Kind, type LayerSummary, Summarizer } from "../../../src/model/index.js";
 import type { Database } from "../sqlite/database.js";
 import { SqliteDamage } from "../sqlite/pages.js";
-import type { SqliteRow } from "../sqlite/row-reader.js";
+import type { RowReader, SqliteRow } from "../sqlite/row-reader.js";
 import { readLeaves } from "../sqlite/tree.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { findWkbStart } from "./geometry-blob.js";
@@ -51,8 +51,8 @@ async function summarizeFromStats(
   plan: TablePlan,
   within: Extent | null,
 ): Promise<LayerSummary | null> {
-  const stats = TableStats.of(plan, database.encoding, within);
-  const all = stats && (await forEveryRow(database, plan.root, (row) => stats.add(row)));
+  const stats = TableStats.of(plan, database.pages.header, within);
+  const all = stats && (await forEveryLeaf(database, plan.root, (reader, leaf) => stats.addPage(reader, leaf)));
   return stats && all ? stats.summary() : null;
 }
 
@@ -75,18 +75,29 @@ async function summarizeFromBatches(database: Database, plan: TablePlan): Promis
 }
 
 /** Passes all rows to `add`. @returns false if `add` does, or if the file is damaged */
-async function forEveryRow(database: Database, root: number, add: (row: SqliteRow) => boolean): Promise<boolean> {
+const forEveryRow = (database: Database, root: number, add: (row: SqliteRow) => boolean): Promise<boolean> =>
+  forEveryLeaf(database, root, async (reader) => {
+    for (let i = 0; i < reader.count; i++) {
+      const more = reader.read(i);
+      if (more) await more;
+      if (!add(reader.row)) return false;
+    }
+    return true;
+  });
+
+/** Passes a reader with each leaf page to `add`. @returns false if `add` does, or if the file is damaged */
+async function forEveryLeaf(
+  database: Database,
+  root: number,
+  add: (reader: RowReader, leaf: number) => Promise<boolean>,
+): Promise<boolean> {
   const reader = database.takeReader();
   try {
     for await (const leaves of readLeaves(database.pages, root, rethrow)) {
       for (const leaf of leaves) {
         const opening = reader.open(leaf);
         if (opening) await opening;
-        for (let i = 0; i < reader.count; i++) {
-          const more = reader.read(i);
-          if (more) await more;
-          if (!add(reader.row)) return false;
-        }
+        if (!(await add(reader, leaf))) return false;
       }
     }
     return true;

@@ -79,6 +79,12 @@ export class RowReader {
     return undefined;
   }
 
+  /** The bytes of the open page, valid until another one is read. */
+  get pageBytes(): Buffer {
+    const { bytes, start } = this.cursor;
+    return bytes.subarray(start, start + this.pages.header.usable);
+  }
+
   private countRows(page: number): void {
     this.page = page;
     const { pages, cursor } = this;

@@ -202,3 +202,62 @@ it("of points is what a full reading says", async () => {
     { numRuns: 60 },
   );
 });
+
+/** Values as SQLite may store them in a column of any type, those of its own type most often. */
+const stored = (own: fc.Arbitrary<unknown>) =>
+  fc.oneof(
+    { weight: 30, arbitrary: own },
+    { weight: 10, arbitrary: fc.constant(null) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(
+        fc.double({ noNaN: true }),
+        fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+        fc.string(),
+      ),
+    },
+  );
+
+const days = fc
+  .date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, 10));
+
+const valuesOfRow = fc.tuple(
+  stored(
+    fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc.nat(9000).map((size) => "ä".repeat(size)),
+    ),
+  ),
+  stored(days),
+  stored(fc.maxSafeInteger()),
+  stored(fc.integer()),
+  stored(fc.double({ noNaN: true, noDefaultInfinity: true })),
+  stored(fc.constantFrom(0, 1)),
+);
+
+it("of any stored values is what a full reading says, rows of several pages included", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(valuesOfRow, { minLength: 1, maxLength: 40 }), async (rows) => {
+      const path = scratch.path(`s${files++}.gpkg`);
+      const database = newPackage(path);
+      database.exec(
+        "CREATE TABLE t (fid INTEGER PRIMARY KEY, geom GEOMETRY, name TEXT, day DATE, big INTEGER, n MEDIUMINT, share DOUBLE, yes BOOLEAN)",
+      );
+      register(database, "t", "geom");
+      const insert = database.prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+      for (const [i, values] of rows.entries()) insert.run(7 * i - 20, blob(i % 2 === 0 ? line : polygon), ...values);
+      database.close();
+      await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
+      const layer = dataset.layers[0]!;
+      const found = await layer.summary!({ unchangedExtent: null, isLimited: false, needsExtent: false });
+      const summarizer = new Summarizer(false);
+      for await (const batch of layer.batches()) summarizer.add(batch as Batch);
+      const { fields, kinds, maxIdBytes } = summarizer.summary();
+      expect(found!.fields).toEqual(fields);
+      expect(found!.kinds.map((kind) => kind.count)).toEqual(kinds.map((kind) => kind.count));
+      expect(found!.maxIdBytes).toBe(maxIdBytes);
+    }),
+    { numRuns: 60 },
+  );
+});

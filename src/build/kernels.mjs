@@ -1,0 +1,61 @@
+/**
+ * Compiles the kernels, which are written in AssemblyScript, to WebAssembly: `plugins/shared/kernels/assembly/NAME.ts`
+ * to `plugins/shared/kernels/compiled/NAME.ts`. Run it after a change (`npm run kernels`); a test compares both.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
+
+const folder = join(dirname(dirname(import.meta.dirname)), "plugins/shared/kernels");
+
+/** Kernels export functions; the other files are parts of them. */
+const kernels = readdirSync(join(folder, "assembly"))
+  .filter((name) => name.endsWith("-kernel.ts"))
+  .map((name) => basename(name, ".ts"));
+
+/** @returns the path and the text of each compiled file */
+export const compileKernels = () => Promise.all(kernels.map(compile));
+
+async function compile(name) {
+  const files = new Map();
+  const { error, stderr } = await asc.main(
+    [
+      `${name}.ts`,
+      "-o",
+      "kernel.wasm",
+      "-O3",
+      "--converge",
+      "--noAssert",
+      "--use",
+      "abort=",
+      "--runtime",
+      "stub",
+      "--enable",
+      "simd",
+      "--pedantic",
+    ],
+    {
+      readFile: (path) => {
+        try {
+          return readFileSync(join(folder, "assembly", path), "utf8");
+        } catch {
+          return null;
+        }
+      },
+      writeFile: (path, bytes) => files.set(basename(path), bytes),
+      listFiles: () => [],
+    },
+  );
+  if (error) throw new Error(`${name}: ${stderr}`, { cause: error });
+  const text = Buffer.from(files.get("kernel.wasm")).toString("base64");
+  return {
+    path: join(folder, "compiled", `${name}.ts`),
+    text: `/** \`../assembly/${name}.ts\`, compiled by \`npm run kernels\`. */\nexport const wasm =\n  "${text}";\n`,
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  mkdirSync(join(folder, "compiled"), { recursive: true });
+  for (const { path, text } of await compileKernels()) writeFileSync(path, text);
+}
