@@ -38,7 +38,8 @@ async function compile(name) {
     {
       readFile: (path) => {
         try {
-          return readFileSync(join(folder, "assembly", path), "utf8");
+          // Imports name compiled files, as everywhere.
+          return readFileSync(join(folder, "assembly", path.replace(/\.js\.ts$/, ".ts")), "utf8");
         } catch {
           return null;
         }

@@ -2,9 +2,9 @@
  * Statistics of the rows of a SQLite table (file format, 1.6 and 2.1), from whole leaf pages: the types of geometries,
  * the size of the longest text, the range of integers. One instance for each table.
  */
-import { Temporal, temporalType } from "./temporal";
-import { isUtf8 } from "./utf8";
-import { flatKind } from "./wkb";
+import { Temporal, temporalType } from "./temporal.js";
+import { isUtf8 } from "./utf8.js";
+import { flatKind } from "./wkb.js";
 
 /** What is measured in a column; the numbers of `TableKernel`. */
 enum Measure {
