@@ -48,18 +48,26 @@ export function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
 
 /** The extent of all features, members included; null without positions, or if one is infinite. */
 export function extentOfColumn(column: GeometryColumn): Extent | null {
-  const { length, xy, partOffsets, ringOffsets, positionOffsets, members } = column;
+  const { length, xy, boxes, partOffsets, ringOffsets, positionOffsets, members } = column;
+  if (boxes && !members) return extentOfCorners(boxes, 0, 4 * length, 4);
   const from = positionOffsets[ringOffsets[partOffsets[0]!]!]!;
   const to = positionOffsets[ringOffsets[partOffsets[length]!]!]!;
+  const own = extentOfCorners(xy, 2 * from, 2 * to, 2);
+  return members ? unionExtents(own, extentOfColumn(members)) : own;
+}
+
+/** The extent of positions, or of boxes, which have four numbers: two corners, infinite without positions. */
+function extentOfCorners(numbers: Float64Array, from: number, to: number, size: 2 | 4): Extent | null {
   let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let k = 2 * from; k < 2 * to; k += 2) {
-    const x = xy[k]!;
-    const y = xy[k + 1]!;
+  for (let k = from; k < to; k += size) {
+    const x = numbers[k]!;
+    const y = numbers[k + 1]!;
+    const right = numbers[k + size - 2]!;
+    const top = numbers[k + size - 1]!;
     if (x < minX) minX = x;
     if (y < minY) minY = y;
-    if (x > maxX) maxX = x;
-    if (y > maxY) maxY = y;
+    if (right > maxX) maxX = right;
+    if (top > maxY) maxY = top;
   }
-  const own: Extent | null = Number.isFinite(minX + minY + maxX + maxY) ? [minX, minY, maxX, maxY] : null;
-  return members ? unionExtents(own, extentOfColumn(members)) : own;
+  return Number.isFinite(minX + minY + maxX + maxY) ? [minX, minY, maxX, maxY] : null;
 }
