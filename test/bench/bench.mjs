@@ -1,13 +1,14 @@
 /**
- * Speed and memory beside ogr2ogr and mapshaper, in interleaved runs: every pair of formats, five shapes of data.
+ * Speed and memory beside ogr2ogr, mapshaper, DuckDB and pyogrio, in interleaved runs: every pair of formats, five shapes of data.
  *
  *   npm run bench -- [--quick] [--runs 3] [--workers 1,2,auto] [--shape points,lines,polygons,wide,text,utm] [--from csv]
- *                    [--to shp,gpkg] [--scale 1] [--by seconds|processor] [--mapshaper PATH] [--folder DIR]
- *                    [--keep FILE] [--limit 120] [--docs]
+ *                    [--to shp,gpkg] [--scale 1] [--by seconds|processor] [--folder DIR] [--keep FILE] [--limit 120]
+ *                    [--mapshaper PATH|no] [--duckdb PATH|no] [--pyogrio PYTHON|no] [--docs]
  *
  * `--quick` takes little data once, to see that it runs. By the seconds that pass or, where others keep the machine
  * busy, by those of processors in all threads. `--keep` adds to the measurements in a file, so that shapes can be
- * measured one by one; `--docs` writes all of them into docs/speed.md. mapshaper is taken from PATH unless it is given.
+ * measured one by one; `--docs` writes all of them into docs/speed.md. The other programs, and a
+ * Python with pyogrio, are taken from PATH unless they are given; `no` leaves one out.
  * Other programs are stopped after `--limit` seconds: LIBKML takes a quarter of an hour to write 200,000 points.
  */
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +19,8 @@ import { Comparison } from "./comparison.mjs";
 import { makeData, shapes } from "./data.mjs";
 import { measure, median, TooSlow } from "./measure.mjs";
 import { formats } from "./ogr2ogr.mjs";
-import { findMapshaper, main, programs, setting } from "./programs.mjs";
+import { findPeers, peerNames } from "./peers.mjs";
+import { main, programs, setting } from "./programs.mjs";
 import { reprojectionCost } from "./reproject.mjs";
 import { fillSpeedPage, table } from "./speed-page.mjs";
 
@@ -32,7 +34,7 @@ const { values: flags } = parseArgs({
     to: { type: "string" },
     scale: { type: "string", default: "1" },
     by: { type: "string", default: "seconds" },
-    mapshaper: { type: "string" },
+    ...Object.fromEntries(peerNames.map((name) => [name, { type: "string" }])),
     folder: { type: "string", default: join(tmpdir(), "geoferry-bench") },
     keep: { type: "string" },
     limit: { type: "string", default: "120" },
@@ -46,9 +48,13 @@ const runs = Number(flags.runs ?? (flags.quick ? 1 : 3));
 const limit = Number(flags.limit);
 const tooLong = `> ${limit}`;
 const workers = flags.workers.split(",");
-const mapshaper = findMapshaper(flags.mapshaper);
+const peers = findPeers(flags);
 mkdirSync(folder, { recursive: true });
-const comparison = new Comparison(flags.keep, by);
+const comparison = new Comparison(
+  flags.keep,
+  by,
+  peers.map(({ name }) => name),
+);
 
 /** Whether a flag asks for this, or for nothing in particular. */
 const isAsked = (flag, name) => flag === undefined || flag.split(",").includes(name);
@@ -109,7 +115,7 @@ async function compare(input, output, competitors) {
 
 for (const [shape, { count, geometry }] of Object.entries(shapes)) {
   if (!isAsked(flags.shape, shape)) continue;
-  const [head, rule] = table(comparison.heads(workers), []).split("\n");
+  const [head, rule] = table(comparison.heads(shape, workers), []).split("\n");
   console.log(`\n${shape}\n\n${head}\n${rule}`);
   for (const [from, source] of Object.entries(formats)) {
     for (const [to, target] of Object.entries(formats)) {
@@ -118,20 +124,20 @@ for (const [shape, { count, geometry }] of Object.entries(shapes)) {
       const share = Math.min(source.share ?? 1, target.share ?? 1);
       const features = Math.round(count * scale * share);
       const input = await makeData(folder, shape, features, from);
-      const found = await compare(input, `${shape} ${to}`, programs({ from, to, geometry, input, workers, mapshaper }));
+      const found = await compare(input, `${shape} ${to}`, programs({ from, to, geometry, input, workers, peers }));
       console.log(`| ${comparison.add({ shape, from, to, features, found }).join(" | ")} |`);
     }
   }
 }
 const measured = comparison.shapes;
 for (const shape of measured) {
-  for (const program of ["ogr2ogr", "mapshaper"]) console.log(`\n${shape}\n\n${comparison.matrix(shape, program)}`);
+  for (const program of comparison.programs(shape)) console.log(`\n${shape}\n\n${comparison.matrix(shape, program)}`);
 }
-const about = `${setting(mapshaper)}; ${by === "seconds" ? "elapsed seconds" : "seconds of CPU time"}, median of ${runs}.`;
+const about = `${setting(peers)}; ${by === "seconds" ? "elapsed seconds" : "seconds of CPU time"}, median of ${runs}.`;
 if (measured.length > 0) console.log(`\n${comparison.summary()}\n\n${about}`);
 if (flags.docs) {
   const parts = measured.map((shape) => {
-    const matrices = ["ogr2ogr", "mapshaper"].map((program) => comparison.matrix(shape, program));
+    const matrices = comparison.programs(shape).map((program) => comparison.matrix(shape, program));
     return [shape, [...matrices, comparison.table(shape, workers)].join("\n\n")];
   });
   fillSpeedPage({ ...Object.fromEntries(parts), summary: `${about}\n\n${comparison.summary()}` });

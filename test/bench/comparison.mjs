@@ -1,5 +1,6 @@
 /** What was measured of pairs of formats, kept from run to run, and the tables that say it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { peerNames } from "./peers.mjs";
 import { table } from "./speed-page.mjs";
 
 /** Formats whose features are encoded on the workers, byte by byte. */
@@ -56,7 +57,8 @@ class Pair {
     return this.ours[1] && this.ours[1] !== this.most ? this.ours[1][this.by] / this.most[this.by] : undefined;
   }
 
-  row() {
+  /** @param others the programs beside geoferry */
+  row(others) {
     const seconds = (program) =>
       this.named(program)
         .map(([name, run]) => [run.why ?? digits(run[this.by]), ...name.split(" ").slice(1)].join(" "))
@@ -65,9 +67,9 @@ class Pair {
     return [
       ...[this.from, this.to],
       ...Object.values(this.ours).map((run) => digits(run[this.by])),
-      ...[seconds("ogr2ogr"), seconds("mapshaper")],
-      ...[digits(this.ratio("ogr2ogr")), digits(this.ratio("mapshaper")), digits(this.gain)],
-      ...[peak("geoferry"), peak("ogr2ogr"), peak("mapshaper")],
+      ...others.map(seconds),
+      ...others.map((program) => digits(this.ratio(program))),
+      ...[digits(this.gain), peak("geoferry"), ...others.map(peak)],
     ];
   }
 }
@@ -75,8 +77,12 @@ class Pair {
 export class Comparison {
   entries = [];
 
-  /** @param path where the measurements are kept; those of another number of features are measured again */
-  constructor(path, by) {
+  /**
+   * @param path where the measurements are kept; those of another number of features are measured again
+   * @param peers names of the programs beside ogr2ogr that are measured
+   */
+  constructor(path, by, peers) {
+    this.peers = peers;
     this.path = path;
     this.by = by;
     if (path && existsSync(path)) this.entries = JSON.parse(readFileSync(path, "utf8"));
@@ -87,7 +93,7 @@ export class Comparison {
     const key = ({ shape, from, to }) => [shape, from, to].join();
     this.entries = [...this.entries.filter((other) => key(other) !== key(entry)), entry];
     if (this.path) writeFileSync(this.path, JSON.stringify(this.entries));
-    return new Pair(entry, this.by).row();
+    return new Pair(entry, this.by).row(this.programs(entry.shape));
   }
 
   pairs(shape) {
@@ -98,19 +104,28 @@ export class Comparison {
     return [...new Set(this.entries.map(({ shape }) => shape))];
   }
 
-  heads(workers) {
+  /** The programs beside geoferry with which a shape was measured: ogr2ogr, then the others in their order. */
+  programs(shape) {
+    const names = this.entries.filter((entry) => entry.shape === shape).flatMap(({ found }) => Object.keys(found));
+    const known = new Set([...this.peers, ...names.map((name) => name.split(" ")[0])]);
+    return ["ogr2ogr", ...peerNames].filter((name) => name === "ogr2ogr" || known.has(name));
+  }
+
+  heads(shape, workers) {
+    const others = this.programs(shape);
     const unit = this.by === "processor" ? "s of CPU time" : "s";
     return [
       ...["from", "to", ...workers.map((count) => `geoferry, ${manyWorkers(count)}, ${unit}`)],
-      ...[`ogr2ogr ${unit}`, `mapshaper ${unit}`, "× ogr2ogr", "× mapshaper", "workers gain"],
-      ...["geoferry MB", "ogr2ogr MB", "mapshaper MB"],
+      ...others.map((program) => `${program} ${unit}`),
+      ...others.map((program) => `× ${program}`),
+      ...["workers gain", "geoferry MB", ...others.map((program) => `${program} MB`)],
     ];
   }
 
   table(shape, workers) {
     return table(
-      this.heads(workers),
-      this.pairs(shape).map((pair) => pair.row()),
+      this.heads(shape, workers),
+      this.pairs(shape).map((pair) => pair.row(this.programs(shape))),
     );
   }
 
@@ -148,7 +163,7 @@ export class Comparison {
           pairs.filter((pair) => pair.shape === shape),
         ),
       ),
-      ...line("times as fast as mapshaper", pairs, (pair) => pair.ratio("mapshaper")),
+      ...peerNames.flatMap((name) => line(`times as fast as ${name}`, pairs, (pair) => pair.ratio(name))),
       ...line(
         "gain by more workers, text outputs",
         pairs.filter(({ to }) => textual.has(to)),

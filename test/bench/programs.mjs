@@ -4,18 +4,19 @@ import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findMapshaper, mapshaperArguments, whyNotMapshaper } from "./mapshaper.mjs";
 import { formats, ogrArguments } from "./ogr2ogr.mjs";
+import { peerProgram } from "./peers.mjs";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The command, as it is built. */
 export const main = join(root, "dist", "src", "cli", "main.js");
 
 /**
- * What converts `input`: geoferry with each number of workers, or as many as it chooses (`auto`); ogr2ogr with each pair of drivers, mapshaper.
+ * What converts `input`: geoferry with each number of workers, or as many as it chooses (`auto`); ogr2ogr with each pair
+ * of drivers; the other programs that are there.
  * `why` says what keeps a program from it; else `args(folder)` is how it is called to write into a folder.
  */
-export function programs({ from, to, geometry, input, workers, mapshaper }) {
+export function programs({ from, to, geometry, input, workers, peers }) {
   const [source, target] = [formats[from], formats[to]];
   const name = `out.${target.extension}`;
   const ours = workers.map((count) => ({
@@ -38,30 +39,21 @@ export function programs({ from, to, geometry, input, workers, mapshaper }) {
       args: (folder) => ogrArguments(reader, writer, geometry, input, join(folder, name)),
     };
   });
-  const why = mapshaper ? whyNotMapshaper(from, to, geometry) : "not measured";
-  const third = why
-    ? { name: "mapshaper", why }
-    : {
-        name: "mapshaper",
-        command: process.execPath,
-        args: (folder) => mapshaperArguments(mapshaper, from, to, input, join(folder, name)),
-      };
-  return [...ours, ...theirs, third];
+  const others = peers.map((peer) => peerProgram(peer, { from, to, geometry, input }));
+  return [...ours, ...theirs, ...others];
 }
 
 const firstLine = (command, args) => spawnSync(command, args, { encoding: "utf8" }).stdout?.split("\n")[0] ?? "";
 
 /** What was compared, and on what, in words. */
-export function setting(mapshaper) {
+export function setting(peers) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const [cpu] = cpus();
   return [
     `geoferry ${version}`,
     `Node ${process.versions.node}`,
     firstLine("ogr2ogr", ["--version"]).replace(/, released.*/, ""),
-    ...(mapshaper ? [`mapshaper ${firstLine(process.execPath, [mapshaper, "--version"])}`] : []),
+    ...peers.map(({ name, path, version }) => `${name} ${version(path)}`),
     `${cpus().length} × ${cpu?.model ?? process.arch}`,
   ].join(", ");
 }
-
-export { findMapshaper };
