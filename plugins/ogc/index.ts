@@ -45,6 +45,12 @@ export const wfsOptions = {
   types: gmlOptions.types,
   geometry: gmlOptions.geometry,
   axisOrder: gmlOptions.axisOrder,
+  format: {
+    type: "choice",
+    choices: ["gml", "json"],
+    default: "gml",
+    help: "Format of the responses; json is used only if the service offers it, and ten features are the same in both formats",
+  },
   ...serviceOptions,
 } as const;
 
