@@ -1,4 +1,5 @@
 import { defineFormat } from "../../src/plugin/index.js";
+import { parallelOption } from "../shared/parallel-option.js";
 import { identifyGml } from "./identify.js";
 import { isFeaturesAddress, isWfsAddress, redactAddress, serviceStem } from "./service/address.js";
 
@@ -31,6 +32,11 @@ const serviceOptions = {
     type: "boolean",
     default: false,
     help: "Read the pages only once: twice as fast, but edits during the read can go unnoticed",
+  },
+  parallel: parallelOption,
+  resume: {
+    type: "text",
+    help: "Folder to keep the pages of an interrupted first reading in, so that the same command continues it",
   },
   rate: { type: "number", min: 0.01, help: "Maximum requests per second; default: no limit" },
 } as const;

@@ -8,6 +8,7 @@ import { crsKeyOf, noSystem, systemNameOf } from "./gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "./gml/srs-name.js";
 import type { wfsOptions } from "./index.js";
 import { downloadCompletely, type Page, type PageStore, PagesIncomplete } from "./service/complete-download.js";
+import { downloadSettings, requireSecondPass } from "./service/download-options.js";
 import { createOgcClient, type OgcClient, RequestRefused } from "./service/service-client.js";
 import { WfsPages, type WfsQuery } from "./wfs/feature-pages.js";
 import { decodeJson } from "./wfs/json-batches.js";
@@ -37,6 +38,7 @@ const sampleSize = 10;
 
 /** Opens a WFS 1.1.0 or 2.0.0. @throws usage, feature-service-… and what the host's client throws */
 export async function open(source: Source, options: WfsOptions, context: ReadContext): Promise<Dataset> {
+  requireSecondPass(options);
   const client = await createOgcClient(source, "wfs", options.rate, context);
   const list = (context.scanResult as WfsList | undefined) ?? (await readLayerList(client, options, context));
   return {
@@ -119,19 +121,19 @@ class RemoteLayer {
     const selected = await negotiate(client, layer, query, filter, options.axisOrder, context);
     const form = options.format === "json" ? await this.chooseJson(selected) : null;
     const path = await context.createTemporaryPath(`${this.downloadCount++}.${form ? "json" : "gml"}`);
-    const settings = { source: client.source, layer: layer.name, isSingleRead: options.singleRead };
+    const settings = { ...downloadSettings(client, options), layer: layer.name };
     const toSplit = (range: DocumentRange, plan: PagesPlan | JsonForm) => ({
       ...{ ...range, path, plan, bytes: range.end - range.start },
     });
     if (form) {
       const pages = new WfsPages(client, selected, jsonPages(form.outputFormat, form.crs), context);
       const openStore = () => JsonStore.create(path);
-      const store = await downloadCompletely(pages, { ...settings, openStore }, context);
+      const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
       return store.ranges.map((range) => toSplit(range, form));
     }
     const pages = new WfsPages(client, selected, gmlPages, context);
     const openStore = () => this.openGmlStore(path);
-    const store = await downloadCompletely(pages, { ...settings, openStore }, context);
+    const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
     store.reportLeftOut();
     const plan = store.plan();
     return store.spool.ranges.map((range) => toSplit(range, plan));
@@ -169,7 +171,7 @@ class RemoteLayer {
     const { client, context } = this;
     const query = { ...selected, pageSize: sampleSize };
     try {
-      const page = await new WfsPages(client, query, gmlPages, context).first();
+      const page = await new WfsPages(client, query, gmlPages, context).sample();
       const store = await this.openGmlStore(await context.createTemporaryPath(`${this.downloadCount++}.sample.gml`));
       await store.append(page);
       await store.close();
@@ -178,7 +180,7 @@ class RemoteLayer {
       const expected: Feature[] = [];
       for await (const batch of decodePage(client.source, page.content.body, batches, context))
         expected.push(...batch.features());
-      const json = await new WfsPages(client, query, jsonPages(outputFormat), context).firstBody();
+      const json = await new WfsPages(client, query, jsonPages(outputFormat), context).sampleBody();
       return sampleJson(client.source, json, outputFormat, fields, expected);
     } catch (error) {
       if (error instanceof RequestRefused || error instanceof PagesIncomplete) return error.message;

@@ -2,6 +2,7 @@
 import { GeoferryError } from "../../../src/errors.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
+import type { PageRequests } from "../service/page-requests.js";
 import { checkXml, type OgcClient, RequestRefused } from "../service/service-client.js";
 import { operationUrl, type WfsVersion, xmlMedia } from "./capabilities.js";
 import type { PageFormat, ParsedPage } from "./page-format.js";
@@ -65,7 +66,12 @@ export class WfsPages<Content> implements PageSource<Content> {
     }
   }
 
-  async *pages(expected: number | null, attempt: number): AsyncGenerator<Page<Content>> {
+  /** The address of the first page. */
+  get first(): string {
+    return addressOf(this.query, { COUNT: String(this.query.pageSize), ...this.format.parameters }).href;
+  }
+
+  async *pages(expected: number | null, attempt: number, requests: PageRequests): AsyncGenerator<Page<Content>> {
     const { query } = this;
     const { hasPaging, pageSize, sortable, version } = query;
     const size = hasPaging ? pageSize : null;
@@ -85,7 +91,7 @@ export class WfsPages<Content> implements PageSource<Content> {
       const url: URL =
         next !== null && !hasPaging ? new URL(next, query.base) : addressOf(query, { ...paging, ...sort });
       const remaining = expected === null ? null : expected - start;
-      const page = await this.readPage(url, remaining, isFirst);
+      const page = await this.readPage(url, remaining, isFirst, requests);
       if (page === null) return;
       const count = page.keys.length;
       if (count > 0) yield page;
@@ -102,13 +108,13 @@ export class WfsPages<Content> implements PageSource<Content> {
   }
 
   /** Some features from the beginning. @throws RequestRefused, PagesIncomplete */
-  async first(): Promise<ParsedPage<Content>> {
-    const body = await this.firstBody();
+  async sample(): Promise<ParsedPage<Content>> {
+    const body = await this.sampleBody();
     return this.format.parse(this.client.source, body, this.context);
   }
 
   /** @throws RequestRefused */
-  async firstBody(): Promise<Buffer> {
+  async sampleBody(): Promise<Buffer> {
     const { client, format, query } = this;
     const size = { [query.version === "2.0.0" ? "COUNT" : "MAXFEATURES"]: String(query.pageSize) };
     const url = addressOf(query, { ...size, ...format.parameters });
@@ -116,12 +122,17 @@ export class WfsPages<Content> implements PageSource<Content> {
   }
 
   /** @returns null behind the last page, where a service may refuse to go @throws PagesIncomplete */
-  private async readPage(url: URL, remaining: number | null, isFirst: boolean): Promise<ParsedPage<Content> | null> {
+  private async readPage(
+    url: URL,
+    remaining: number | null,
+    isFirst: boolean,
+    requests: PageRequests,
+  ): Promise<ParsedPage<Content> | null> {
     const { client, format } = this;
     for (let tries = 1; ; tries++) {
       let problem: string;
       try {
-        const { body } = await client.request(url, format.accept, format.check);
+        const { body } = await requests.request(url, format.accept, format.check);
         const page = await format.parse(client.source, body, this.context);
         const found = flawOf(page, remaining);
         if (found === null) return page;
