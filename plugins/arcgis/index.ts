@@ -1,4 +1,5 @@
 import { defineFormat } from "../../src/plugin/index.js";
+import { parallelOption } from "../shared/parallel-option.js";
 import { identifyEsriJson } from "./identify.js";
 import { isServiceAddress, redactAddress, serviceStem } from "./service/address.js";
 
@@ -41,6 +42,7 @@ export const serviceOptions = {
     max: 100_000,
     help: "Features to request at once; default and maximum: what the service allows",
   },
+  parallel: parallelOption,
   resume: {
     type: "text",
     help: "Folder to keep an interrupted download in, so that the same command continues it if nothing was edited since",

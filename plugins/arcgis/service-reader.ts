@@ -104,7 +104,7 @@ class RemoteLayer {
     const selection = await this.select(filter);
     const number = this.downloadCount++;
     const onProgress = (features: number) => context.onDownload?.(features);
-    const settings = { pageSize: options.pageSize ?? null, onProgress };
+    const settings = { pageSize: options.pageSize ?? null, parallel: options.parallel, onProgress };
     const place = await this.openPlace(selection, number);
     const found = await downloadLayer(client, layer, selection, place, settings, context);
     this.complete.add(place);

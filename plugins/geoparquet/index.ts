@@ -54,7 +54,7 @@ export default defineFormat({
   label: "GeoParquet",
   extensions: ["parquet", "geoparquet"],
   identify,
-  reader: { options: readOptions, siblingExtensions: [], load: () => import("./reader.js") },
+  reader: { options: readOptions, siblingExtensions: [], readsParts: true, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
     capabilities: ({ geometryType }) => ({

@@ -10,6 +10,7 @@ import { ItemPages } from "./features/item-pages.js";
 import { selectItems } from "./features/selection.js";
 import type { featuresOptions } from "./index.js";
 import { downloadCompletely, type Page, type PageStore } from "./service/complete-download.js";
+import { downloadSettings, requireSecondPass } from "./service/download-options.js";
 import { createOgcClient, type OgcClient } from "./service/service-client.js";
 
 export type FeaturesOptions = OptionValues<typeof featuresOptions>;
@@ -21,6 +22,7 @@ interface SpoolSplit extends Split, FeatureRange {
 
 /** Opens an OGC API – Features, or a collection of one. @throws usage, feature-service-… and what the host's client throws */
 export async function open(source: Source, options: FeaturesOptions, context: ReadContext): Promise<Dataset> {
+  requireSecondPass(options);
   const client = await createOgcClient(source, "oapif", options.rate, context);
   const list = (context.scanResult as CollectionList | undefined) ?? (await readCollections(client, context));
   return {
@@ -86,12 +88,12 @@ class RemoteCollection {
     const { client, collection, options, context } = this;
     const selection = await selectItems(client, collection, filter, context);
     const path = await context.createTemporaryPath(`${this.downloadCount++}.json`);
+    const pages = new ItemPages(client, collection, selection, options.pageSize);
     const store = await downloadCompletely(
-      new ItemPages(client, collection, selection, options.pageSize),
+      pages,
       {
-        source: client.source,
-        layer: collection.name,
-        isSingleRead: options.singleRead,
+        ...downloadSettings(client, options),
+        ...{ layer: collection.name, selection: pages.first },
         openStore: async () => new ItemStore(await FeatureSpool.create(path)),
       },
       context,

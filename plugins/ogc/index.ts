@@ -1,4 +1,5 @@
 import { defineFormat } from "../../src/plugin/index.js";
+import { parallelOption } from "../shared/parallel-option.js";
 import { identifyGml } from "./identify.js";
 import { isFeaturesAddress, isWfsAddress, redactAddress, serviceStem } from "./service/address.js";
 
@@ -32,6 +33,11 @@ const serviceOptions = {
     default: false,
     help: "Read the pages only once: twice as fast, but edits during the read can go unnoticed",
   },
+  parallel: parallelOption,
+  resume: {
+    type: "text",
+    help: "Folder to keep the pages of an interrupted first reading in, so that the same command continues it",
+  },
   rate: { type: "number", min: 0.01, help: "Maximum requests per second; default: no limit" },
 } as const;
 
@@ -45,6 +51,12 @@ export const wfsOptions = {
   types: gmlOptions.types,
   geometry: gmlOptions.geometry,
   axisOrder: gmlOptions.axisOrder,
+  format: {
+    type: "choice",
+    choices: ["gml", "json"],
+    default: "gml",
+    help: "Format of the responses; json is used only if the service offers it, and ten features are the same in both formats",
+  },
   ...serviceOptions,
 } as const;
 

@@ -1,4 +1,4 @@
-import type { Batch, Dataset, Layer, Split, SplitFilter } from "../../src/model/index.js";
+import type { Batch, Dataset, Feature, Field, Layer, Split, SplitFilter } from "../../src/model/index.js";
 import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.js";
 import { type DocumentRange, DocumentSpool, readRange } from "../shared/document-spool.js";
 import { FeatureBatches } from "./gml/feature-batches.js";
@@ -7,10 +7,15 @@ import type { GmlLayerPlan } from "./gml/plan.js";
 import { crsKeyOf, noSystem, systemNameOf } from "./gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "./gml/srs-name.js";
 import type { wfsOptions } from "./index.js";
-import { downloadCompletely, type Page, type PageStore } from "./service/complete-download.js";
-import { createOgcClient, type OgcClient } from "./service/service-client.js";
+import { downloadCompletely, type Page, type PageStore, PagesIncomplete } from "./service/complete-download.js";
+import { downloadSettings, requireSecondPass } from "./service/download-options.js";
+import { createOgcClient, type OgcClient, RequestRefused } from "./service/service-client.js";
 import { WfsPages, type WfsQuery } from "./wfs/feature-pages.js";
+import { decodeJson } from "./wfs/json-batches.js";
+import { JsonStore, parseSpooled, quietContext, sampleJson } from "./wfs/json-layer.js";
+import { type JsonForm, jsonFormatIn, jsonPages } from "./wfs/json-pages.js";
 import { readLayerList, refuseOtherSystem, type WfsLayer, type WfsList } from "./wfs/layer-list.js";
+import { gmlPages } from "./wfs/page-format.js";
 import { type GmlPage, parsePage } from "./wfs/page-parser.js";
 import { negotiate } from "./wfs/selection.js";
 
@@ -22,14 +27,18 @@ interface PagesPlan {
   readonly systems: readonly ReferenceSystem[];
 }
 
-/** A page in the temporary file of a layer. */
+/** A page in the temporary file of a layer, or a number of features of GeoJSON. */
 interface PageSplit extends Split, DocumentRange {
   readonly path: string;
-  readonly plan: PagesPlan;
+  readonly plan: PagesPlan | JsonForm;
 }
+
+/** Features to compare in both formats. */
+const sampleSize = 10;
 
 /** Opens a WFS 1.1.0 or 2.0.0. @throws usage, feature-service-… and what the host's client throws */
 export async function open(source: Source, options: WfsOptions, context: ReadContext): Promise<Dataset> {
+  requireSecondPass(options);
   const client = await createOgcClient(source, "wfs", options.rate, context);
   const list = (context.scanResult as WfsList | undefined) ?? (await readLayerList(client, options, context));
   return {
@@ -70,13 +79,21 @@ class RemoteLayer {
       prefetch: (split: Split) => readRange((split as PageSplit).path, split as PageSplit),
       async *batches(split?: Split, fetched?: unknown) {
         let batches: FeatureBatches | null = null;
+        let records = 0;
         for await (const part of split ? [split as PageSplit] : splits()) {
           const { plan } = part;
-          batches ??= new FeatureBatches(plan.layer, plan.systems, context, layer.fields !== null);
           const bytes = (fetched as Buffer | undefined) ?? (await readRange(part.path, part));
+          if ("outputFormat" in plan) {
+            const features = parseSpooled(client.source, bytes);
+            yield* decodeJson(features, declaredFields(layer), plan.isNorthFirst, records + 1, context);
+            records += features.length;
+            continue;
+          }
+          batches ??= new FeatureBatches(plan.layer, plan.systems, context, layer.fields !== null);
           yield* decodePage(client.source, bytes, batches, context);
+          ({ records } = batches);
         }
-        context.splitFinished(batches?.records ?? 0, 0);
+        context.splitFinished(records, 0);
       },
     };
   }
@@ -102,19 +119,73 @@ class RemoteLayer {
       sortable: [...scalar.filter(isKey), ...scalar].map(({ name }) => name),
     };
     const selected = await negotiate(client, layer, query, filter, options.axisOrder, context);
-    const path = await context.createTemporaryPath(`${this.downloadCount++}.gml`);
-    const store = await downloadCompletely(
-      new WfsPages(client, selected, context),
-      {
-        source: client.source,
-        layer: layer.name,
-        isSingleRead: options.singleRead,
-        openStore: async () => new GmlStore(client.source, layer, options, context, await DocumentSpool.create(path)),
-      },
-      context,
-    );
+    const form = options.format === "json" ? await this.chooseJson(selected) : null;
+    const path = await context.createTemporaryPath(`${this.downloadCount++}.${form ? "json" : "gml"}`);
+    const settings = { ...downloadSettings(client, options), layer: layer.name };
+    const toSplit = (range: DocumentRange, plan: PagesPlan | JsonForm) => ({
+      ...{ ...range, path, plan, bytes: range.end - range.start },
+    });
+    if (form) {
+      const pages = new WfsPages(client, selected, jsonPages(form.outputFormat, form.crs), context);
+      const openStore = () => JsonStore.create(path);
+      const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
+      return store.ranges.map((range) => toSplit(range, form));
+    }
+    const pages = new WfsPages(client, selected, gmlPages, context);
+    const openStore = () => this.openGmlStore(path);
+    const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
+    store.reportLeftOut();
     const plan = store.plan();
-    return store.spool.ranges.map((range) => ({ ...range, path, plan, bytes: range.end - range.start }));
+    return store.spool.ranges.map((range) => toSplit(range, plan));
+  }
+
+  private async openGmlStore(path: string): Promise<GmlStore> {
+    const { client, layer, options, context } = this;
+    return new GmlStore(client.source, layer, options, context, await DocumentSpool.create(path));
+  }
+
+  /** The form of GeoJSON, if some features are the same in it as in GML; else reports why not. */
+  private async chooseJson(selected: WfsQuery): Promise<JsonForm | null> {
+    const { layer, list, context } = this;
+    const outputFormat = jsonFormatIn([...layer.formats, ...list.capabilities.formats]);
+    const found =
+      outputFormat === null
+        ? "the service does not offer it"
+        : layer.fields === null
+          ? "the service declares no fields with simple types"
+          : await this.compareFormats(
+              selected,
+              outputFormat,
+              layer.fields.map(({ field }) => field),
+            );
+    if (typeof found !== "string") return found;
+    context.reportNotice("json-not-used", undefined, `"${layer.name}" was read as GML: ${found}`);
+    return null;
+  }
+
+  private async compareFormats(
+    selected: WfsQuery,
+    outputFormat: string,
+    fields: readonly Field[],
+  ): Promise<JsonForm | string> {
+    const { client, context } = this;
+    const query = { ...selected, pageSize: sampleSize };
+    try {
+      const page = await new WfsPages(client, query, gmlPages, context).sample();
+      const store = await this.openGmlStore(await context.createTemporaryPath(`${this.downloadCount++}.sample.gml`));
+      await store.append(page);
+      await store.close();
+      const plan = store.plan();
+      const batches = new FeatureBatches(plan.layer, plan.systems, quietContext, true);
+      const expected: Feature[] = [];
+      for await (const batch of decodePage(client.source, page.content.body, batches, context))
+        expected.push(...batch.features());
+      const json = await new WfsPages(client, query, jsonPages(outputFormat), context).sampleBody();
+      return sampleJson(client.source, json, outputFormat, fields, expected);
+    } catch (error) {
+      if (error instanceof RequestRefused || error instanceof PagesIncomplete) return error.message;
+      throw error;
+    }
   }
 }
 
@@ -165,10 +236,13 @@ class GmlStore implements PageStore<GmlPage> {
     return this.spool.close();
   }
 
-  plan(): PagesPlan {
-    const { layer, options, context, systems } = this;
+  reportLeftOut(): void {
     for (const element of this.leftOut)
-      context.reportLoss("element-left-out", undefined, `${element}, beside the features`);
+      this.context.reportLoss("element-left-out", undefined, `${element}, beside the features`);
+  }
+
+  plan(): PagesPlan {
+    const { layer, options, systems } = this;
     const scanned = this.scan.plan(layer.name, layer.properties, options);
     const [first] = systems.values();
     const crsKey = layer.crs?.definition ?? first?.srsName ?? "";
@@ -179,6 +253,9 @@ class GmlStore implements PageStore<GmlPage> {
     return { layer: plan, systems: [...systems.values()] };
   }
 }
+
+/** The fields of a layer that is read as GeoJSON. */
+const declaredFields = ({ fields }: WfsLayer): Field[] => fields?.map(({ field }) => field) ?? [];
 
 async function* decodePage(
   source: string,

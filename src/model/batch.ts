@@ -117,16 +117,18 @@ export function transferableBuffers(data: unknown): ArrayBuffer[] {
 }
 
 /** The buffers of the views in plain data that are `wanted`, each once. */
-export function collectBuffers(
-  data: unknown,
-  wanted: (view: ArrayBufferView) => boolean,
-  found: Set<ArrayBuffer> = new Set(),
-): ArrayBuffer[] {
+export function collectBuffers(data: unknown, wanted: (view: ArrayBufferView) => boolean): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  addBuffers(data, wanted, found);
+  return [...found];
+}
+
+function addBuffers(data: unknown, wanted: (view: ArrayBufferView) => boolean, found: Set<ArrayBuffer>): void {
+  if (typeof data !== "object" || data === null) return;
   if (ArrayBuffer.isView(data)) {
     if (data.buffer instanceof ArrayBuffer && wanted(data)) found.add(data.buffer);
-  } else if (typeof data === "object" && data !== null) {
-    const values = data instanceof Map || data instanceof Set ? [...data].flat() : Object.values(data);
-    for (const value of values) collectBuffers(value, wanted, found);
+    return;
   }
-  return [...found];
+  const values = data instanceof Map || data instanceof Set ? [...data].flat() : Object.values(data);
+  for (const value of values) addBuffers(value, wanted, found);
 }

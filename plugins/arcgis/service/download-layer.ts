@@ -2,6 +2,7 @@
 import { createError, type GeoferryError, type ReadContext } from "../../../src/plugin/index.js";
 import type { FeatureSpool, SpooledFeatures } from "../../shared/json/feature-spool.js";
 import { isObject, type Json } from "../../shared/json/values.js";
+import { type NextRequest, ReadAhead } from "../../shared/read-ahead.js";
 import { spatialReferenceKey } from "../fields/spatial-reference.js";
 import type { ServiceLayer } from "./layer-list.js";
 import { describeChange, type LayerState, readLayerState, toObjectId } from "./layer-state.js";
@@ -20,6 +21,8 @@ const maxIdsPerRequest = 500;
 export interface DownloadOptions {
   /** Most features of a page; null for what the service allows. */
   readonly pageSize: number | null;
+  /** Most requests for pages at once. */
+  readonly parallel: number;
   /** Called with the number of features so far. */
   readonly onProgress: (features: number) => void;
 }
@@ -87,6 +90,7 @@ class LayerDownload {
   private done = 0;
   /** Pages in a row for which the service was unavailable. */
   private unavailable = 0;
+  private readonly ahead: ReadAhead<Json>;
 
   constructor(
     private readonly client: ServiceClient,
@@ -98,7 +102,8 @@ class LayerDownload {
     private readonly options: DownloadOptions,
     private readonly context: ReadContext,
   ) {
-    const { pageSize } = options;
+    const { pageSize, parallel } = options;
+    this.ahead = new ReadAhead(parallel);
     this.pageSize = Math.min(layer.maxRecordCount, pageSize ?? layer.maxRecordCount);
     this.done = spool.records;
     this.pagings = layer.supportsPagination ? ["offset", "range", "ids"] : ["range", "ids"];
@@ -112,6 +117,8 @@ class LayerDownload {
       else await this.readPages(ids);
     } catch (error) {
       throw error instanceof RequestRefused ? this.client.refused(error) : error;
+    } finally {
+      await this.ahead.close();
     }
   }
 
@@ -145,13 +152,13 @@ class LayerDownload {
     const wanted = ids.subarray(this.done, this.done + this.pageSize);
     let found: Map<number, Json>;
     try {
-      const answer = await this.query(this.pageParameters(wanted));
+      const answer = await this.ahead.get(this.pageRequest(ids, this.done), () => this.following(ids));
       found = this.byId(featuresOf(answer));
       this.unavailable = 0;
       const sent = prefixLength(wanted, found);
       if (sent === wanted.length || (answer.exceededTransferLimit === true && sent > 0 && sent === found.size)) {
         // The service sends fewer features at once than it says: where these are large, for instance.
-        if (sent < wanted.length) this.pageSize = Math.max(sent, Math.ceil(this.pageSize / 4));
+        if (sent < wanted.length) this.changePageSize(Math.max(sent, Math.ceil(this.pageSize / 4)));
         await this.append(wanted.subarray(0, sent), found);
         return;
       }
@@ -174,9 +181,27 @@ class LayerDownload {
       else this.pageSize = Math.ceil(length / 2);
     } else if (isUnavailable(error) && ++this.unavailable <= maxUnavailable) this.pageSize = Math.ceil(length / 2);
     else throw error;
+    this.ahead.drop();
   }
 
-  private pageParameters(wanted: Float64Array): Readonly<Record<string, string>> {
+  /** Pages that were requested ahead begin at other features then. */
+  private changePageSize(size: number): void {
+    this.pageSize = size;
+    this.ahead.drop();
+  }
+
+  /** A request for the page that begins with the id at an index. */
+  private pageRequest(ids: Float64Array, from: number): NextRequest<Json> {
+    const parameters = this.pageParameters(ids.subarray(from, from + this.pageSize), from);
+    return { key: JSON.stringify(parameters), send: () => this.query(parameters) };
+  }
+
+  private *following(ids: Float64Array): Generator<NextRequest<Json>> {
+    for (let from = this.done + this.pageSize; from < ids.length; from += this.pageSize)
+      yield this.pageRequest(ids, from);
+  }
+
+  private pageParameters(wanted: Float64Array, from: number): Readonly<Record<string, string>> {
     const { layer, selection, pagings } = this;
     const { idField } = layer;
     if (pagings[0] === "ids") return { objectIds: wanted.join(",") };
@@ -184,7 +209,7 @@ class LayerDownload {
       return {
         ...selection,
         orderByFields: idField!,
-        resultOffset: String(this.done),
+        resultOffset: String(from),
         resultRecordCount: String(wanted.length),
       };
     const range = `${idField} >= ${wanted[0]} AND ${idField} <= ${wanted.at(-1)}`;

@@ -1,8 +1,9 @@
 /** A folder in which an interrupted download stays, so that the same command continues it. */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
+import { DownloadLock } from "../../shared/download-lock.js";
 import { FeatureSpool, type SpoolState } from "../../shared/json/feature-spool.js";
 import { isObject } from "../../shared/json/values.js";
 import type { LayerState } from "./layer-state.js";
@@ -26,15 +27,17 @@ const hash = (...parts: readonly (string | Uint8Array)[]): string => {
 /** The files of one layer and selection: `NAME.features`, and its state `NAME.json`. */
 export class ResumableDownload {
   private readonly base: string;
+  private readonly lockFile: DownloadLock;
   private fingerprint = "";
 
   /** @param layer its address */
   constructor(
-    private readonly folder: string,
+    folder: string,
     private readonly layer: string,
     private readonly selection: Selection,
   ) {
     this.base = join(folder, hash(layer, JSON.stringify(selection)).slice(0, 20));
+    this.lockFile = new DownloadLock(`${this.base}.lock`);
   }
 
   get path(): string {
@@ -42,17 +45,8 @@ export class ResumableDownload {
   }
 
   /** Reserves the files for this process. @throws output-locked, output-failed */
-  async lock(): Promise<void> {
-    const path = `${this.base}.lock`;
-    try {
-      await mkdir(this.folder, { recursive: true });
-      if (!isRunning(await readFile(path, "utf8").catch(() => ""))) await rm(path, { force: true });
-      await writeFile(path, String(process.pid), { flag: "wx" });
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === "EEXIST") throw createError("output-locked", { output: path }, error);
-      throw createError("output-failed", { output: path, reason: message }, error);
-    }
+  lock(): Promise<void> {
+    return this.lockFile.acquire();
   }
 
   /**
@@ -93,21 +87,9 @@ export class ResumableDownload {
   /** @param isComplete whether nothing needs to be continued */
   async close(isComplete: boolean): Promise<void> {
     if (isComplete) for (const name of [this.path, `${this.base}.json`]) await rm(name, { force: true });
-    await rm(`${this.base}.lock`, { force: true });
+    await this.lockFile.release();
   }
 }
 
 const bytesOf = (ids: Float64Array | null): Uint8Array =>
   ids === null ? new Uint8Array() : new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
-
-/** Whether the process that wrote a lock runs. */
-function isRunning(text: string): boolean {
-  const id = Number(text);
-  if (!Number.isInteger(id) || id <= 0) return false;
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}

@@ -9,13 +9,15 @@ const boxesPerRead = 1 << 15;
 const readBytes = 1 << 22;
 /** Features are sorted in memory in parts of so many bytes. */
 const defaultBucketBytes = 1 << 25;
+/** Features that take at most so many times the size of a part are sorted at once, which saves writing them again. */
+const wholeFactor = 4;
 /** Most parts; larger files have larger parts. */
 const maxBuckets = 256;
 const maxFeatures = 2 ** 31;
 
 /**
  * Keeps features in a temporary file and sorts them along a Hilbert curve. In memory are about twenty bytes for each
- * feature, and one part of the features.
+ * feature, and two parts of the features, or all of them if they are at most 128 MiB.
  */
 export class FeatureSpool {
   count = 0;
@@ -73,7 +75,7 @@ export class FeatureSpool {
     }
     const total = offsets[count]!;
     const bucketBytes = Math.max(this.leastBucketBytes, Math.ceil(total / maxBuckets));
-    if (total <= bucketBytes) {
+    if (total <= wholeFactor * this.leastBucketBytes) {
       const part = new PartBuilder(offsets).begin(0, count);
       this.eachRecord((index, memory, at, end) => part.add(rank[index]!, memory, at, end));
       yield part;

@@ -19,17 +19,7 @@ export interface ParquetChunk {
   readonly boxes: Float64Array | null;
 }
 
-const float = new Float32Array(1);
-const floatBits = new Int32Array(float.buffer);
 const leastFloat = 2 ** -149;
-
-/** The float next to `rounded` that is less (`sign` 1) or greater (−1). */
-function nextFloat(rounded: number, sign: 1 | -1): number {
-  if (rounded === 0) return -sign * leastFloat;
-  float[0] = rounded;
-  floatBits[0] = floatBits[0]! + (rounded > 0 === sign > 0 ? -1 : 1);
-  return float[0]!;
-}
 
 /** The length of a point's WKB, its byte order and type. */
 const pointHeader = [21, 0, 0, 0, 1, Kind.Point, 0, 0, 0];
@@ -136,14 +126,19 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
 function boxPart(boxes: Float64Array, side: number, types: Uint8Array, presence: Uint8Array | null): ColumnPart {
   const isLeast = side < boxSides.length / 2;
   const floats = new Float32Array(types.length);
+  const bits = new Int32Array(floats.buffer);
   let count = 0;
   for (let row = 0; row < types.length; row++) {
     if (types[row] === 0) continue;
     const value = boxes[4 * row + side]!;
-    let rounded = Math.fround(value);
-    if (isLeast ? rounded > value : rounded < value) rounded = nextFloat(rounded, isLeast ? 1 : -1);
-    else if (boxes[4 * row]! > boxes[4 * row + 2]!) rounded = Number.NaN;
-    floats[count++] = rounded;
+    floats[count] = value;
+    const rounded = floats[count]!;
+    if (isLeast ? rounded > value : rounded < value) {
+      // The next float that is less, or greater.
+      if (rounded === 0) floats[count] = isLeast ? -leastFloat : leastFloat;
+      else bits[count] = bits[count]! + (rounded > 0 === isLeast ? -1 : 1);
+    } else if (boxes[4 * row]! > boxes[4 * row + 2]!) floats[count] = Number.NaN;
+    count++;
   }
   const values = new Uint8Array(count === floats.length ? floats.buffer : floats.slice(0, count).buffer);
   if (!isLittleEndian) swapBytes(values, 4);

@@ -2,6 +2,7 @@
 import { GeoferryError } from "../../../src/errors.js";
 import { integerOf, isObject, type Json, textOf } from "../../shared/json/values.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
+import type { PageRequests } from "../service/page-requests.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
 import { type Collection, contentCrs } from "./collections.js";
 import { linkOf, requestJson } from "./json-client.js";
@@ -48,13 +49,22 @@ export class ItemPages implements PageSource<readonly Json[]> {
     }
   }
 
-  async *pages(expected: number | null): AsyncGenerator<Page<readonly Json[]>> {
+  /** The address of the first page. */
+  get first(): string {
+    return this.address(this.pageSize).href;
+  }
+
+  async *pages(
+    expected: number | null,
+    _attempt: number,
+    requests: PageRequests,
+  ): AsyncGenerator<Page<readonly Json[]>> {
     const seen = new Set<string>();
     let url: URL | null = this.address(this.pageSize);
     for (let empty = 0; url !== null; ) {
       if (seen.has(url.href)) throw new PagesIncomplete("the link to the next page leads back to an earlier one");
       seen.add(url.href);
-      const json: Json = await this.readPage(url, expected);
+      const json: Json = await this.readPage(url, expected, requests);
       const content = features(json);
       if (content.length > 0) {
         empty = 0;
@@ -64,11 +74,11 @@ export class ItemPages implements PageSource<readonly Json[]> {
     }
   }
 
-  private async readPage(url: URL, expected: number | null): Promise<Json> {
+  private async readPage(url: URL, expected: number | null, requests: PageRequests): Promise<Json> {
     const { client } = this;
     for (let tries = 1; ; tries++) {
       try {
-        const { json, headers } = await requestJson(client, url, "features");
+        const { json, headers } = await requestJson(requests, url, "features");
         this.checkSystem(contentCrs(headers));
         const flaw = flawOf(json, expected);
         if (flaw === null) return json;

@@ -2,6 +2,7 @@
 import type { HttpResponse } from "../../../src/plugin/index.js";
 import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
 import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
+import type { PageRequests } from "../service/page-requests.js";
 import { exceptionMessage, type OgcClient, RequestRefused, type ResponseCheck } from "../service/service-client.js";
 
 /** Media types by the member that an answer must have: QGIS Server refuses those that a resource does not have. */
@@ -18,11 +19,17 @@ export interface JsonResponse {
 /** Codes of errors that the same request always gets. */
 const permanentCode = /Invalid|NotFound|Missing|NotSupported|NotImplemented|BadRequest/i;
 
+/** What the check has parsed already; other responses may arrive between the check and the use of one. */
+const parsedBodies = new WeakMap<Buffer, Json>();
+
+/** A response whose check found an object, or that was kept since. */
+const parsedJson = ({ body }: HttpResponse): Json =>
+  parsedBodies.get(body) ?? (parseExactly(body.toString("utf8")) as Json);
+
 /** Checks that a response has a member, and is no error (OGC 17-069r4, 7.5.1). */
-function checkMember(member: string, parsed: { json: Json | null }): (response: HttpResponse) => ResponseCheck {
+function checkMember(member: string): (response: HttpResponse) => ResponseCheck {
   return ({ body }) => {
     const text = body.toString("utf8");
-    parsed.json = null;
     let json: unknown;
     try {
       json = parseExactly(text);
@@ -35,7 +42,7 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
       return { error: exception ?? reason, isTransient: !isPage || exception !== null };
     }
     if (isObject(json) && member in json) {
-      parsed.json = json;
+      parsedBodies.set(body, json);
       return { error: null, isTransient: false };
     }
     if (Array.isArray(json)) [json] = json as unknown[];
@@ -47,9 +54,8 @@ function checkMember(member: string, parsed: { json: Json | null }): (response: 
 }
 
 /** @param member that the answer must have @throws RequestRefused and what the client throws */
-export async function requestJson(client: OgcClient, url: URL, member: string): Promise<JsonResponse> {
-  const parsed: { json: Json | null } = { json: null };
-  const check = checkMember(member, parsed);
+export async function requestJson(client: PageRequests, url: URL, member: string): Promise<JsonResponse> {
+  const check = checkMember(member);
   const accept = acceptOf(member);
   let response: HttpResponse;
   try {
@@ -62,7 +68,7 @@ export async function requestJson(client: OgcClient, url: URL, member: string): 
     other.searchParams.set("f", "json");
     response = await client.request(other, accept, check);
   }
-  return { json: parsed.json!, headers: response.headers };
+  return { json: parsedJson(response), headers: response.headers };
 }
 
 /** As `requestJson`, but a refusal is an error of the registry. @throws feature-service-refused */

@@ -45,7 +45,7 @@ const specialNumbers: Readonly<Record<string, number>> = {
 export const fieldsOf = (plan: GmlLayerPlan): readonly Field[] => plan.fields.map(({ field }) => field);
 
 /** Adds a value that fits the type of its field, as the scan found out. */
-function pushText(builder: ColumnBuilder, text: string): void {
+export function pushText(builder: ColumnBuilder, text: string): void {
   const trimmed = text.trim();
   if (builder instanceof BytesBuilder) {
     if (builder.type === "text") builder.push(text);
@@ -58,7 +58,7 @@ function pushText(builder: ColumnBuilder, text: string): void {
 }
 
 /** Whether a text is a value of a type as XML Schema writes it, or empty. */
-function fitsType(text: string, type: FieldType): boolean {
+export function fitsType(text: string, type: FieldType): boolean {
   const bytes = Buffer.from(text.trim());
   if (bytes.length === 0 || type === "text") return true;
   if (type === "boolean" && /^[01]$/.test(text.trim())) return true;

@@ -11,6 +11,8 @@
  */
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { type FeatureKey, FeatureLedger } from "./feature-ledger.js";
+import { PageJournal } from "./page-journal.js";
+import { AheadRequests, type PageRequests } from "./page-requests.js";
 
 /** How often a layer is read that changes meanwhile, or whose pages do not fit together. */
 export const maxAttempts = 3;
@@ -30,9 +32,10 @@ export interface PageSource<Content> {
   /**
    * @param expected what `count` returned before
    * @param attempt counted from 1
+   * @param requests that get the pages
    * @throws PagesIncomplete
    */
-  pages(expected: number | null, attempt: number): AsyncGenerator<Page<Content>>;
+  pages(expected: number | null, attempt: number, requests: PageRequests): AsyncGenerator<Page<Content>>;
 }
 
 /** Receives the pages of an attempt. */
@@ -48,33 +51,50 @@ export interface DownloadSettings<Content, Store extends PageStore<Content>> {
   readonly layer: string;
   /** Whether the pages are not read a second time (`--in singleRead=yes`). */
   readonly isSingleRead: boolean;
+  readonly requests: PageRequests;
+  /** Most requests for pages at once. */
+  readonly parallel: number;
+  /** The folder that keeps an interrupted first pass; null for none. */
+  readonly resumeFolder: string | null;
+  /** Identifies the selected features in that folder. */
+  readonly selection: string;
   /** Opens an empty store for an attempt. */
   readonly openStore: () => Promise<Store>;
 }
 
-/** @returns the store with all features, closed @throws feature-service-incomplete, feature-service-changed and what the pages throw */
+/**
+ * @returns the store with all features, closed
+ * @throws feature-service-incomplete, feature-service-changed, output-locked, and what the pages throw
+ */
 export async function downloadCompletely<Content, Store extends PageStore<Content>>(
   pages: PageSource<Content>,
   settings: DownloadSettings<Content, Store>,
   context: Pick<ReadContext, "onDownload" | "reportNotice" | "signal">,
 ): Promise<Store> {
-  const { source, layer, isSingleRead } = settings;
+  const { source, layer, isSingleRead, resumeFolder, selection } = settings;
   for (let attempt = 1; ; attempt++) {
     const before = await pages.count();
+    const read = (ledger: FeatureLedger, store?: Store, journal?: PageJournal) =>
+      readPages({ pages, settings, expected: before, attempt, ledger, context, store, journal });
     const store = await settings.openStore();
     let flaw: string | null = null;
     let change: string | null = null;
     const ledger = new FeatureLedger();
+    const isResumable = attempt === 1 && resumeFolder !== null;
+    const journal = isResumable ? await PageJournal.open(resumeFolder, selection, before) : undefined;
+    let isFinished = false;
     try {
-      flaw = await readPages(pages, before, attempt, ledger, context, store);
+      flaw = await read(ledger, store, journal);
       const isProven = before !== null && ledger.pages <= 1;
       if (flaw === null && !isSingleRead && !isProven) {
         const second = new FeatureLedger();
-        const secondFlaw = await readPages(pages, before, attempt, second, context);
+        const secondFlaw = await read(second);
         if (secondFlaw !== null || !ledger.equals(second)) change = "two passes returned different features";
       }
+      isFinished = true;
     } finally {
       await store.close();
+      await journal?.close(!isFinished);
     }
     const after = await pages.count();
     if (before !== after) change = `there were ${before ?? "?"} features, then ${after ?? "?"}`;
@@ -87,27 +107,39 @@ export async function downloadCompletely<Content, Store extends PageStore<Conten
   }
 }
 
+interface Pass<Content, Store extends PageStore<Content>> {
+  readonly pages: PageSource<Content>;
+  readonly settings: DownloadSettings<Content, Store>;
+  readonly expected: number | null;
+  readonly attempt: number;
+  readonly ledger: FeatureLedger;
+  readonly context: Pick<ReadContext, "onDownload" | "signal">;
+  readonly store: Store | undefined;
+  readonly journal: PageJournal | undefined;
+}
+
 /** @returns why the pages cannot be all of the layer; null if nothing shows that */
-async function readPages<Content>(
-  pages: PageSource<Content>,
-  expected: number | null,
-  attempt: number,
-  ledger: FeatureLedger,
-  context: Pick<ReadContext, "onDownload" | "signal">,
-  store?: PageStore<Content>,
+async function readPages<Content, Store extends PageStore<Content>>(
+  pass: Pass<Content, Store>,
 ): Promise<string | null> {
+  const { pages, settings, expected, attempt, ledger, context, store, journal } = pass;
+  const ahead = new AheadRequests(settings.requests, settings.parallel, expected);
+  const requests = journal?.through(ahead) ?? ahead;
   try {
-    for await (const page of pages.pages(expected, attempt)) {
+    for await (const page of pages.pages(expected, attempt, requests)) {
       context.signal.throwIfAborted();
       ledger.addPage(page.keys);
       // A service that sends the same page for ever has no last one.
       if (ledger.flaw !== null) return ledger.flaw;
       await store?.append(page);
+      await journal?.accept();
       context.onDownload?.(ledger.features);
     }
   } catch (error) {
     if (!(error instanceof PagesIncomplete)) throw error;
     return error.message;
+  } finally {
+    await ahead.close();
   }
   if (expected !== null && ledger.features !== expected)
     return `it reports ${expected} features but sends ${ledger.features}`;

@@ -164,12 +164,15 @@ export function exceptionMessage(text: string): string | null {
 const permanentCode =
   /InvalidParameterValue|MissingParameterValue|OperationNotSupported|OptionNotSupported|OperationParsingFailed|InvalidValue|InvalidUpdateSequence|VersionNegotiationFailed|NotFound/;
 
+/** Whether the same request always gets this exception. */
+export const isPermanent = (exception: string): boolean => permanentCode.test(exception);
+
 /** Checks that a response is an XML document with one of these roots, and not cut. */
 export function checkXml(roots: RegExp): (response: HttpResponse) => ResponseCheck {
   return ({ body }) => {
     const text = body.toString("latin1", 0, 4096);
     const exception = exceptionMessage(body.length < 1 << 20 ? body.toString("utf8") : text);
-    if (exception !== null) return { error: exception, isTransient: !permanentCode.test(exception) };
+    if (exception !== null) return { error: exception, isTransient: !isPermanent(exception) };
     const start = text
       .replace(/^\xef\xbb\xbf/, "")
       .replace(/^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>]*>)*/, "");

@@ -17,6 +17,8 @@ export interface FeatureTypeEntry {
   readonly bounds: Extent | null;
   /** The default reference system, then the others. */
   readonly systems: readonly string[];
+  /** Formats of answers that only this type has. */
+  readonly formats: readonly string[];
 }
 
 export interface Capabilities {
@@ -26,6 +28,8 @@ export interface Capabilities {
   readonly hasPaging: boolean;
   /** The address of GetFeature, if it is on the same server. */
   readonly getFeature: string | null;
+  /** Values of `outputFormat` for all types. */
+  readonly formats: readonly string[];
 }
 
 /** Parameters that the reader sets itself; others belong to the service. */
@@ -70,7 +74,19 @@ export async function readCapabilities(
       .flatMap((type) => readType(type) ?? []),
     hasPaging: operations !== undefined && constraintOf(operations, "ImplementsResultPaging"),
     getFeature: operations === undefined ? null : getAddress(operations, client.base),
+    formats: operations === undefined ? [] : formatsOf(operations),
   };
+}
+
+const textsOf = (element: GmlElement | undefined, name: string): string[] =>
+  (element?.children ?? []).filter(({ local }) => local === name).map(({ text }) => text.trim());
+
+/** The values of `outputFormat` (OGC 04-094, table 3; OGC 09-025r2, table 12), directly or in AllowedValues. */
+function formatsOf(operations: GmlElement): string[] {
+  return [operations, ...operations.children.filter((child) => attributeOf(child, "name") === "GetFeature")]
+    .flatMap(({ children }) => children)
+    .filter((child) => child.local === "Parameter" && attributeOf(child, "name") === "outputFormat")
+    .flatMap((child) => [...textsOf(child, "Value"), ...textsOf(childOf(child, "AllowedValues"), "Value")]);
 }
 
 function readType(type: GmlElement): FeatureTypeEntry | null {
@@ -81,7 +97,14 @@ function readType(type: GmlElement): FeatureTypeEntry | null {
     .sort((a, b) => Number(b.local.startsWith("Default")) - Number(a.local.startsWith("Default")))
     .map(({ text }) => text.trim())
     .filter((text) => text !== "");
-  return { name, title: textOf(type, "Title"), description: textOf(type, "Abstract"), bounds: boundsOf(type), systems };
+  return {
+    name,
+    title: textOf(type, "Title"),
+    description: textOf(type, "Abstract"),
+    bounds: boundsOf(type),
+    systems,
+    formats: textsOf(childOf(type, "OutputFormats"), "Format"),
+  };
 }
 
 /** WGS84BoundingBox (OGC 06-121r9, 10.2.2), longitude first. */

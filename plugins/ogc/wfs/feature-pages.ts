@@ -2,9 +2,11 @@
 import { GeoferryError } from "../../../src/errors.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
+import type { PageRequests } from "../service/page-requests.js";
 import { checkXml, type OgcClient, RequestRefused } from "../service/service-client.js";
 import { operationUrl, type WfsVersion, xmlMedia } from "./capabilities.js";
-import { type GmlPage, keyOf, parsePage } from "./page-parser.js";
+import type { PageFormat, ParsedPage } from "./page-format.js";
+import { parsePage } from "./page-parser.js";
 
 /** What selects the features of all requests of a reading. */
 export interface WfsQuery {
@@ -47,13 +49,11 @@ export async function countFeatures(client: OgcClient, query: WfsQuery, context:
   return /^\d+$/.test(text) ? Number(text) : null;
 }
 
-/** A page with the address of the next one, if the service names it. */
-type LinkedPage = Page<GmlPage> & { readonly next: string | null };
-
-export class WfsPages implements PageSource<GmlPage> {
+export class WfsPages<Content> implements PageSource<Content> {
   constructor(
     private readonly client: OgcClient,
     private readonly query: WfsQuery,
+    private readonly format: PageFormat<Content>,
     private readonly context: ReadContext,
   ) {}
 
@@ -66,7 +66,12 @@ export class WfsPages implements PageSource<GmlPage> {
     }
   }
 
-  async *pages(expected: number | null, attempt: number): AsyncGenerator<Page<GmlPage>> {
+  /** The address of the first page. */
+  get first(): string {
+    return addressOf(this.query, { COUNT: String(this.query.pageSize), ...this.format.parameters }).href;
+  }
+
+  async *pages(expected: number | null, attempt: number, requests: PageRequests): AsyncGenerator<Page<Content>> {
     const { query } = this;
     const { hasPaging, pageSize, sortable, version } = query;
     const size = hasPaging ? pageSize : null;
@@ -81,11 +86,12 @@ export class WfsPages implements PageSource<GmlPage> {
         ...(size !== null && (version === "2.0.0" ? { COUNT: String(size) } : { MAXFEATURES: String(size) })),
         ...(isFirst ? {} : { STARTINDEX: String(start) }),
         ...(isFirst && hasPaging && { STARTINDEX: "0" }),
+        ...this.format.parameters,
       };
       const url: URL =
         next !== null && !hasPaging ? new URL(next, query.base) : addressOf(query, { ...paging, ...sort });
       const remaining = expected === null ? null : expected - start;
-      const page = await this.readPage(url, remaining, isFirst);
+      const page = await this.readPage(url, remaining, isFirst, requests);
       if (page === null) return;
       const count = page.keys.length;
       if (count > 0) yield page;
@@ -101,19 +107,35 @@ export class WfsPages implements PageSource<GmlPage> {
     }
   }
 
+  /** Some features from the beginning. @throws RequestRefused, PagesIncomplete */
+  async sample(): Promise<ParsedPage<Content>> {
+    const body = await this.sampleBody();
+    return this.format.parse(this.client.source, body, this.context);
+  }
+
+  /** @throws RequestRefused */
+  async sampleBody(): Promise<Buffer> {
+    const { client, format, query } = this;
+    const size = { [query.version === "2.0.0" ? "COUNT" : "MAXFEATURES"]: String(query.pageSize) };
+    const url = addressOf(query, { ...size, ...format.parameters });
+    return (await client.request(url, format.accept, format.check)).body;
+  }
+
   /** @returns null behind the last page, where a service may refuse to go @throws PagesIncomplete */
-  private async readPage(url: URL, remaining: number | null, isFirst: boolean): Promise<LinkedPage | null> {
-    const { client } = this;
+  private async readPage(
+    url: URL,
+    remaining: number | null,
+    isFirst: boolean,
+    requests: PageRequests,
+  ): Promise<ParsedPage<Content> | null> {
+    const { client, format } = this;
     for (let tries = 1; ; tries++) {
       let problem: string;
       try {
-        const { body } = await client.request(url, xmlMedia, checkCollection);
-        const content = await parsePage(client.source, body, this.context);
-        const found = flawOf(content, remaining);
-        if (found === null) {
-          const keys = content.features.map(([feature]) => keyOf(feature));
-          return { keys, content, next: content.attributes.get("next") || null };
-        }
+        const { body } = await requests.request(url, format.accept, format.check);
+        const page = await format.parse(client.source, body, this.context);
+        const found = flawOf(page, remaining);
+        if (found === null) return page;
         problem = found;
       } catch (error) {
         if (error instanceof RequestRefused) {
@@ -130,11 +152,10 @@ export class WfsPages implements PageSource<GmlPage> {
 }
 
 /** What shows that a page lacks features; null if nothing does. */
-function flawOf({ attributes, features }: GmlPage, remaining: number | null): string | null {
-  const announced = attributes.get("numberReturned") ?? "";
-  if (/^\d+$/.test(announced) && Number(announced) !== features.length)
-    return `a page declares ${announced} features but has ${features.length}`;
-  if (features.length === 0 && remaining !== null && remaining > 0)
+function flawOf({ announced, keys }: ParsedPage<unknown>, remaining: number | null): string | null {
+  if (announced !== null && announced !== keys.length)
+    return `a page declares ${announced} features but has ${keys.length}`;
+  if (keys.length === 0 && remaining !== null && remaining > 0)
     return `a page has no features, although ${remaining} are still missing`;
   return null;
 }

@@ -26,6 +26,8 @@ export interface WfsLayer {
   readonly geometryProperty: string | null;
   readonly geometryTypes: readonly GeometryType[] | null;
   readonly featureCount: number | null;
+  /** Formats of answers that only this type has. */
+  readonly formats: readonly string[];
 }
 
 /** Plain data. */
@@ -127,6 +129,7 @@ async function planLayer(
     crs: isFixed && !geometry ? null : crs,
     bounds: type.bounds,
     srsName,
+    formats: type.formats,
     properties,
     fields: isFixed ? fieldsOf(properties, options.types) : null,
     geometryProperty: geometry?.name ?? null,

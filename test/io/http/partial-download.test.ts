@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import { parquetMetadata } from "hyparquet";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { treeBytes, treeLevels } from "../../../plugins/flatgeobuf/index/levels.js";
 import { TemporaryFolder } from "../../../src/testing/index.js";
@@ -195,5 +196,70 @@ describe("a remote file", () => {
     const before = spools();
     await convertFile(address, fresh(), { bbox: box });
     expect(spools()).toBe(before);
+  });
+});
+
+describe("a box of a remote GeoParquet", () => {
+  const sorted = scratch.path("sorted.parquet");
+  const remote = () => address.replace("points.fgb", "sorted.parquet");
+  beforeAll(async () => {
+    const features = Array.from({ length: count }, (_, n) => ({
+      type: "Feature",
+      properties: { n, name: `point ${n}` },
+      geometry: { type: "Point", coordinates: [(n / count) * 360 - 180, (n % 90) - 45] },
+    }));
+    const source = fresh();
+    writeFileSync(source, JSON.stringify({ type: "FeatureCollection", features }));
+    await convertFile(source, sorted, { writerOptions: { rowGroup: "2000" } });
+  });
+  beforeEach(() => {
+    content = readFileSync(sorted);
+  });
+
+  /** Bytes of the table of contents and of the row groups that meet the box, as hyparquet sees them. */
+  function neededBytes(): number {
+    const bytes = content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer;
+    const { metadata_length, row_groups } = parquetMetadata(bytes);
+    let sum = metadata_length;
+    for (const { columns } of row_groups) {
+      const bound = (side: string) =>
+        columns.find(({ meta_data }) => meta_data!.path_in_schema.at(-1) === side)!.meta_data!.statistics!;
+      const [least, greatest] = [Number(bound("xmin").min_value), Number(bound("xmax").max_value)];
+      if (least > box[2] || greatest < box[0]) continue;
+      for (const { meta_data } of columns) sum += Number(meta_data!.total_compressed_size);
+    }
+    return sum;
+  }
+
+  it.each([1, 2])("downloads the row groups that meet it, with %i workers", async (workers) => {
+    const output = fresh();
+    await convertFile(remote(), output, { bbox: box, workers });
+    const ids = JSON.parse(readFileSync(output, "utf8")).features.map(
+      (each: { properties: { n: number } }) => each.properties.n,
+    );
+    const wanted = Array.from({ length: count }, (_, n) => n).filter((n) => {
+      const [x, y] = [(n / count) * 360 - 180, (n % 90) - 45];
+      return x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3];
+    });
+    expect(ids).toEqual(wanted);
+    expect(sent).toBeGreaterThan(neededBytes() / 2);
+    // The beginning of the file, for its format, and some bytes behind each column.
+    expect(sent).toBeLessThan(1.1 * neededBytes() + 8192);
+    expect(sent).toBeLessThan(content.length / 4);
+  });
+
+  it("is read from a server without ranges", async () => {
+    behavior = "no ranges";
+    const output = fresh();
+    await convertFile(remote(), output, { bbox: box });
+    expect(JSON.parse(readFileSync(output, "utf8")).features.length).toBeGreaterThan(0);
+  });
+
+  it("is refused if the file was replaced meanwhile", async () => {
+    const other = Buffer.from(content);
+    onRequest = (n) => {
+      if (n === 4) content = Buffer.concat([other.subarray(0, 4), other]);
+    };
+    await expect(convertFile(remote(), fresh(), { bbox: box })).rejects.toMatchObject({ code: "input-changed" });
   });
 });

@@ -1,9 +1,11 @@
 /** Layers of a Koop server: all features arrive, in order, once each, through a faulty proxy; or none. */
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { withNetworkSettings } from "../../../src/network-settings.js";
 import type { ConvertRequest } from "../../../src/pipeline/request.js";
+import { startGeoferry } from "../../support/command.js";
 import { convertFile } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 import { AnsweringServer, type ArcgisRequest } from "../../support/servers/answering-server.js";
@@ -341,6 +343,78 @@ describe("an interrupted download", () => {
     };
     const { found, asked } = await convertTwice(plain(3), plain(99));
     expect(asked).toHaveLength(5);
+    expect(ids(found)).toEqual(from1To(5000));
+  }, 60_000);
+
+  it("is continued after the process was killed", async () => {
+    let isStuck = true;
+    const asked: number[] = [];
+    let notify: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      notify = resolve;
+    });
+    const proxy = await AnsweringServer.proxy(koop.origin, (request, answer) => {
+      const offset = Number(request.parameters.get("resultOffset"));
+      if (isPage(request)) asked.push(offset);
+      if (isPage(request) && offset === 3000 && isStuck) {
+        notify();
+        return new Promise(() => undefined);
+      }
+      return "objectIdField" in answer ? { ...answer, editingInfo: { lastEditDate: 1000 } } : answer;
+    });
+    const address = `${koop.service.replace(koop.origin, proxy.origin)}/0`;
+    const output = scratch.path("killed.csv");
+    const args = ["convert", address, output, "--in", `resume=${kept}`, "--in", "parallel=1"];
+    try {
+      const child = startGeoferry(args);
+      await isAsked;
+      child.kill("SIGKILL");
+      await once(child, "close");
+      isStuck = false;
+      asked.length = 0;
+      const [status] = (await once(startGeoferry(args), "close")) as [number];
+      expect([status, asked]).toEqual([0, [3000, 4000]]);
+      expect(readFileSync(output, "utf8").trim().split("\n")).toHaveLength(5001);
+      expect(readdirSync(kept)).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
+  }, 60_000);
+});
+
+describe("pages that are requested ahead", () => {
+  beforeEach(() => {
+    koop.features = points.slice(0, 5000);
+  });
+
+  it.each([[{}, 2] as const, [{ parallel: "1" }, 1] as const, [{ parallel: "4" }, 4] as const])(
+    "arrive in order, once each, with %j",
+    async (readerOptions, expected) => {
+      let [now, most] = [0, 0];
+      const { found, proxy } = await throughProxy(
+        async (asked, answer) => {
+          if (!isPage(asked)) return answer;
+          most = Math.max(most, ++now);
+          await sleep(asked.parameters.get("resultOffset") === "0" ? 200 : 50);
+          now--;
+          return answer;
+        },
+        { readerOptions: { ...readerOptions, pageSize: "500" } },
+      );
+      expect(ids(found)).toEqual(from1To(5000));
+      expect(most).toBe(expected);
+      const offsets = proxy.requests.filter(isPage).map(({ parameters }) => Number(parameters.get("resultOffset")));
+      expect(offsets.sort((a, b) => a - b)).toEqual(from1To(10).map((n) => (n - 1) * 500));
+    },
+    60_000,
+  );
+
+  it("are discarded where the service turns out to send fewer features at once", async () => {
+    const { found } = await throughProxy(
+      (asked, answer) =>
+        isPage(asked) ? { ...answer, features: featuresIn(answer).slice(0, 300), exceededTransferLimit: true } : answer,
+      { readerOptions: { parallel: "4" } },
+    );
     expect(ids(found)).toEqual(from1To(5000));
   }, 60_000);
 });

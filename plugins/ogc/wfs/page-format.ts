@@ -1,0 +1,41 @@
+/** The formats of pages: what to request, and how to read it. */
+import type { HttpResponse, ReadContext } from "../../../src/plugin/index.js";
+import type { Page } from "../service/complete-download.js";
+import { checkXml, type ResponseCheck } from "../service/service-client.js";
+import { xmlMedia } from "./capabilities.js";
+import { type GmlPage, keyOf, parsePage } from "./page-parser.js";
+
+/** A page with what it says about itself. */
+export interface ParsedPage<Content> extends Page<Content> {
+  /** The number of features that it announces; null if it does not. */
+  readonly announced: number | null;
+  /** The address of the next page, if the service names it. */
+  readonly next: string | null;
+}
+
+export interface PageFormat<Content> {
+  /** Parameters of GetFeature. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Media types for the header Accept. */
+  readonly accept: string;
+  readonly check: (response: HttpResponse) => ResponseCheck;
+  /** @throws input-corrupt, input-truncated, PagesIncomplete */
+  parse(source: string, body: Buffer, context: ReadContext): Promise<ParsedPage<Content>>;
+}
+
+export const gmlPages: PageFormat<GmlPage> = {
+  parameters: {},
+  accept: xmlMedia,
+  check: checkXml(/FeatureCollection$/),
+  async parse(source, body, context) {
+    const content = await parsePage(source, body, context);
+    const { attributes, features } = content;
+    const announced = attributes.get("numberReturned") ?? "";
+    return {
+      keys: features.map(([feature]) => keyOf(feature)),
+      content,
+      announced: /^\d+$/.test(announced) ? Number(announced) : null,
+      next: attributes.get("next") || null,
+    };
+  },
+};
