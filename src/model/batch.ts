@@ -122,11 +122,15 @@ export function collectBuffers(
   wanted: (view: ArrayBufferView) => boolean,
   found: Set<ArrayBuffer> = new Set(),
 ): ArrayBuffer[] {
+  addBuffers(data, wanted, found);
+  return [...found];
+}
+
+function addBuffers(data: unknown, wanted: (view: ArrayBufferView) => boolean, found: Set<ArrayBuffer>): void {
   if (ArrayBuffer.isView(data)) {
     if (data.buffer instanceof ArrayBuffer && wanted(data)) found.add(data.buffer);
   } else if (typeof data === "object" && data !== null) {
     const values = data instanceof Map || data instanceof Set ? [...data].flat() : Object.values(data);
-    for (const value of values) collectBuffers(value, wanted, found);
+    for (const value of values) addBuffers(value, wanted, found);
   }
-  return [...found];
 }

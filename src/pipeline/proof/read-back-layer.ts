@@ -55,11 +55,11 @@ export async function* readBackChunks(
 
 /** The first rejects, and all notices. */
 export class FindingsCollector implements ReaderFindings {
-  readonly rejects: Reject[] = [];
+  rejects: readonly Reject[] = [];
   private readonly tally = new Tally();
 
   add({ notices, rejects }: ReaderFindings): void {
-    this.rejects.push(...rejects.slice(0, maxRejects - this.rejects.length));
+    this.rejects = [...this.rejects, ...rejects].slice(0, maxRejects);
     this.tally.merge(notices);
   }
 

@@ -68,6 +68,7 @@ class LayerVerification {
     const writtenHash = side.hashInOrder();
     const readHash = comparison.readHash(writtenHash);
     let { changed } = comparison;
+    let { rejects } = findings;
     if (collector.count > 0) {
       // Pairs by content describe missing features and changes of order better.
       side.digestBatches(this.encoder);
@@ -76,9 +77,10 @@ class LayerVerification {
       collector = this.createCollector();
       collector.addNotices(read.notices);
       changed = comparePairs(side, readSide, this.encoder, collector);
+      rejects = read.rejects;
       if (collector.count === 0) noteOrder(side, readSide, collector);
     }
-    return { collector, changed, rejects: findings.rejects, writtenHash, readHash };
+    return { collector, changed, rejects, writtenHash, readHash };
   }
 
   /** Compares the digests of the features; reads the features themselves only if a digest differs. */
