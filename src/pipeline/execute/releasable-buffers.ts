@@ -1,4 +1,4 @@
-import { collectBuffers, transferableBuffers } from "../../model/batch.js";
+import { arraysOf, transferableBuffers } from "../../model/batch.js";
 import type { PieceResult } from "./task.js";
 
 /**
@@ -6,8 +6,8 @@ import type { PieceResult } from "./task.js";
  * that a verification keeps until the output is complete are not among them.
  */
 export function releasableBuffers({ chunks, proofs }: Pick<PieceResult, "chunks" | "proofs">): ArrayBuffer[] {
-  const kept = new Set<ArrayBuffer>();
-  for (const { proof } of chunks) if (proof) collectBuffers(proof.batch, () => true, kept);
+  const kept = new Set<ArrayBufferLike>();
+  for (const { proof } of chunks) if (proof?.batch) for (const { buffer } of arraysOf(proof.batch)) kept.add(buffer);
   const buffers = transferableBuffers([chunks.map(({ chunk }) => chunk), proofs]);
   return kept.size === 0 ? buffers : buffers.filter((buffer) => !kept.has(buffer));
 }

@@ -3,7 +3,7 @@ import { deserialize, serialize } from "node:v8";
 import { batchIndexOf } from "../../canonical/stored-batches.js";
 import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
-import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
+import { arraysOf, Batch, type BatchData } from "../../model/batch.js";
 
 /** Bytes of memory that stores share; what exceeds them goes to files. */
 export interface MemoryBudget {
@@ -38,7 +38,7 @@ export class BatchStore implements Disposable {
   add(data: BatchData): void {
     const firstRow = this.rows;
     this.rows += data.length;
-    const bytes = collectBuffers(data, () => true).reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const bytes = arraysOf(data).reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (bytes <= this.budget.left) {
       this.budget.left -= bytes;
       this.usedBytes += bytes;

@@ -11,6 +11,7 @@ import {
   isBytesColumn,
   Presence,
 } from "../../model/column.js";
+import { hasEqualBits, hasEqualLengths } from "./equal-ranges.js";
 import { parsePlainNumber } from "./parse-plain-number.js";
 import { writeCell } from "./proof-cell.js";
 import type { ProofColumn } from "./proof-columns.js";
@@ -63,8 +64,8 @@ function sameHalves(one: BigInt64Array, other: BigInt64Array): IsEqual {
   return (row, at) => halves[2 * row] === others[2 * at] && halves[2 * row + 1] === others[2 * at + 1];
 }
 
-/** Finds values that are equal for sure; it may miss others. Null if it would find none. */
-function findQuickComparison(one: Column, other: Column, rules: CellRules): IsEqual | null {
+/** Finds values of two rows that are equal for sure; it may miss others. Null if it would find none. */
+export function findQuickComparison(one: Column, other: Column, rules: Pick<ProofRules, "types">): IsEqual | null {
   if (isNumeric(one)) {
     const { values } = one;
     if (isNumeric(other)) {
@@ -82,18 +83,17 @@ function findQuickComparison(one: Column, other: Column, rules: CellRules): IsEq
   return null;
 }
 
-/** Whether all rows have values, as long as each other and with equal bytes. */
-function hasEqualTexts(one: Column, other: Column, { from, readFrom, count }: RowRange): boolean {
-  if (!isBytesColumn(one) || !isBytesColumn(other)) return false;
-  if (one.type !== other.type && !(isText(one) && isText(other))) return false;
-  const [start, otherStart] = [one.offsets[from]!, other.offsets[readFrom]!];
-  for (let n = 0; n < count; n++) {
-    if (one.presence[from + n] !== Presence.value || other.presence[readFrom + n] !== Presence.value) return false;
-    if (one.offsets[from + n + 1]! - start !== other.offsets[readFrom + n + 1]! - otherStart) return false;
+/** Whether all rows have the same bits, which mean the same. */
+function hasEqualRows(one: Column, other: Column, { from, readFrom, count }: RowRange): boolean {
+  if (!hasEqualBits(one.presence, from, other.presence, readFrom, count)) return false;
+  if (isBytesColumn(one) && isBytesColumn(other)) {
+    if (one.type !== other.type && !(isText(one) && isText(other))) return false;
+    if (!hasEqualLengths(one.offsets, from, other.offsets, readFrom, count)) return false;
+    const [start, end] = [one.offsets[from]!, one.offsets[from + count]!];
+    return hasEqualBits(one.bytes, start, other.bytes, other.offsets[readFrom]!, end - start);
   }
-  const size = one.offsets[from + count]! - start;
-  const bytesOf = ({ bytes }: BytesColumn, at: number) => Buffer.from(bytes.buffer, bytes.byteOffset + at, size);
-  return bytesOf(one, start).equals(bytesOf(other, otherStart));
+  if (isBytesColumn(one) || isBytesColumn(other) || one.type !== other.type) return false;
+  return hasEqualBits(one.values, from, other.values, readFrom, count);
 }
 
 /** Marks the rows whose cells differ. A side that lacks the field has no value in any row. */
@@ -116,7 +116,7 @@ export function compareColumns(
     return;
   }
   const [one, other] = [written.column, read.column];
-  if (hasEqualTexts(one, other, range)) return;
+  if (hasEqualRows(one, other, range)) return;
   const isEqual = findQuickComparison(one, other, rules);
   for (let n = 0; n < count; n++) {
     const [presence, otherPresence] = [one.presence[from + n], other.presence[readFrom + n]];

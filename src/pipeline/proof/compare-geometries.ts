@@ -5,6 +5,7 @@
 import { normalizedKind } from "../../canonical/normalize-geometry.js";
 import { type GeometryColumn, Kind } from "../../model/geometry.js";
 import type { Differences, RowRange } from "./compare-columns.js";
+import { hasEqualBits, hasEqualLengths } from "./equal-ranges.js";
 import { hashGeometry } from "./hash-batch.js";
 import type { ProofRules } from "./proof-rules.js";
 import { unitsOf } from "./units-of.js";
@@ -76,6 +77,25 @@ class GeometryComparison {
     return true;
   }
 
+  /** Whether all rows have the same kinds, numbers of parts, rings and positions, and the same positions. */
+  areAllEqual({ from, readFrom, count }: RowRange): boolean {
+    const { one, other } = this;
+    if (!hasEqualBits(one.kinds, from, other.kinds, readFrom, count)) return false;
+    if (!hasEqualLengths(one.partOffsets, from, other.partOffsets, readFrom, count)) return false;
+    const [part, otherPart] = [one.partOffsets[from]!, other.partOffsets[readFrom]!];
+    const parts = one.partOffsets[from + count]! - part;
+    if (!hasEqualLengths(one.ringOffsets, part, other.ringOffsets, otherPart, parts)) return false;
+    const [ring, otherRing] = [one.ringOffsets[part]!, other.ringOffsets[otherPart]!];
+    const rings = one.ringOffsets[part + parts]! - ring;
+    if (!hasEqualLengths(one.positionOffsets, ring, other.positionOffsets, otherRing, rings)) return false;
+    if (one.members !== null || other.members !== null) return false;
+    const [first, end] = [one.positionOffsets[ring]!, one.positionOffsets[ring + rings]!];
+    const otherFirst = other.positionOffsets[otherRing]!;
+    const isFlat = one.z === null && other.z === null && one.m === null && other.m === null;
+    if (isFlat && hasEqualBits(one.xy, 2 * first, other.xy, 2 * otherFirst, 2 * (end - first))) return true;
+    return this.hasSamePositions(first, end, otherFirst, 1);
+  }
+
   isEqual(row: number, otherRow: number): boolean {
     const { one, other, rules } = this;
     const [kind, otherKind] = [one.kinds[row]!, other.kinds[otherRow]!];
@@ -92,11 +112,13 @@ class GeometryComparison {
 export function compareGeometries(
   one: GeometryColumn,
   other: GeometryColumn,
-  { from, readFrom, count }: RowRange,
+  range: RowRange,
   rules: ProofRules,
   differences: Differences,
 ): void {
   const comparison = new GeometryComparison(one, other, rules);
+  if (comparison.areAllEqual(range)) return;
+  const { from, readFrom, count } = range;
   for (let n = 0; n < count; n++) {
     if (comparison.isEqual(from + n, readFrom + n)) continue;
     const digest = hashGeometry(one, from + n, rules);

@@ -42,6 +42,20 @@ class FieldStream {
   add(column: Column, firstRow: number, absentIsNull: boolean): void {
     const { presence } = column;
     const tag = tagOf(column);
+    const isFull = !presence.includes(Presence.null) && !presence.includes(Presence.absent);
+    let count = isFull ? presence.length : 0;
+    if (isFull && count > 0) this.enter(tag, firstRow);
+    else count = this.addRuns(presence, tag, firstRow, absentIsNull);
+    if (count === 0) return;
+    if (isBytesColumn(column)) this.addBytes(column, count);
+    else if (column.type === "int64") this.addIntegers(column.values, presence);
+    else if (isFull)
+      this.values.update(bytesOf(column.type === "double" ? column.values : new Float64Array(column.values)));
+    else this.addNumbers(column.values, presence, count);
+  }
+
+  /** @returns the number of values */
+  private addRuns(presence: Uint8Array, tag: number, firstRow: number, absentIsNull: boolean): number {
     let count = 0;
     for (let row = 0; row < presence.length; row++) {
       const isValue = presence[row] === Presence.value;
@@ -49,11 +63,7 @@ class FieldStream {
       const isNull = !isValue && presence[row] === Presence.null && !absentIsNull;
       this.enter(isValue ? tag : isNull ? cellTags.null : absent, firstRow + row);
     }
-    if (count === 0) return;
-    if (isBytesColumn(column)) this.addBytes(column, count);
-    else if (column.type === "boolean") this.addNumbers(column.values, presence, count);
-    else if (column.type === "int64") this.addIntegers(column.values, presence);
-    else this.addNumbers(column.values, presence, count);
+    return count;
   }
 
   private addNumbers(values: ArrayLike<number>, presence: Uint8Array, count: number): void {
@@ -61,8 +71,7 @@ class FieldStream {
     let at = 0;
     for (let row = 0; row < presence.length; row++) {
       if (presence[row] !== Presence.value) continue;
-      const value = values[row]!;
-      numbers[at++] = Number.isNaN(value) ? Number.NaN : value + 0;
+      numbers[at++] = values[row]!;
     }
     this.values.update(bytesOf(numbers));
   }
