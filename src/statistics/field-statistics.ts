@@ -1,4 +1,11 @@
-import { type Column, type DoubleColumn, type Int32Column, isBytesColumn, Presence } from "../model/column.js";
+import {
+  type BytesColumn,
+  type Column,
+  type DoubleColumn,
+  type Int32Column,
+  isBytesColumn,
+  Presence,
+} from "../model/column.js";
 import {
   type FieldLimits,
   type FieldStatisticsState,
@@ -6,7 +13,7 @@ import {
   maxSketchedKeyBytes,
   maxStartBytes,
 } from "./field-state.js";
-import { hashDoubles, hashed } from "./hash.js";
+import { hashed, hashValues } from "./hash.js";
 import { CountTable } from "./sketches/count-table.js";
 import { DigestSample } from "./sketches/digest-sample.js";
 import { HyperLogLog } from "./sketches/hyper-log-log.js";
@@ -54,9 +61,36 @@ const emptyState = (): Omit<FieldStatisticsState, "table" | "sketches"> => ({
 });
 
 const reader = new ValueReader();
-/** The numbers of a column, and their hashes, of two words each. */
-let numbers = new Float64Array(1024);
-let hashes = new Int32Array(2048);
+
+/** Values of a column; value n is `bytes[ends[n] … ends[n + 1]]`. */
+interface HashedValues {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+  readonly ends: Uint32Array;
+  readonly presence: Uint8Array;
+  readonly length: number;
+}
+
+/** Arrays for the values of one column at a time. */
+class Scratch {
+  /** Numbers, and their bytes. */
+  numbers = new Float64Array();
+  numberBytes = new Uint8Array();
+  numberEnds = new Uint32Array();
+  /** Two words for each value. */
+  hashes = new Int32Array();
+
+  reserve(length: number): void {
+    if (this.numbers.length >= length) return;
+    const room = Math.max(1024, 2 * length);
+    this.numbers = new Float64Array(room);
+    this.numberBytes = new Uint8Array(this.numbers.buffer);
+    this.numberEnds = Uint32Array.from({ length: room + 1 }, (_, n) => 8 * n);
+    this.hashes = new Int32Array(2 * room);
+  }
+}
+
+const scratch = new Scratch();
 
 /** Collects the statistics of the values of a field, and merges those of later ones. */
 export class FieldStatistics {
@@ -68,30 +102,74 @@ export class FieldStatistics {
 
   add(column: Column, length: number): void {
     if (column.type === "double" || column.type === "int32") this.addNumbers(column, length);
+    else if (isBytesColumn(column) && column.type !== "json") this.addTexts(column, length);
     else this.addValues(column, length);
   }
 
-  /** Numbers of a column, in a loop without objects, since most values of a file are numbers. */
   private addNumbers({ values, presence }: DoubleColumn | Int32Column, length: number): void {
-    if (numbers.length < length) {
-      numbers = new Float64Array(2 * length);
-      hashes = new Int32Array(2 * numbers.length);
-    }
+    scratch.reserve(length);
+    const { numbers, numberBytes, numberEnds, hashes } = scratch;
     // −0 and 0 are equal.
     for (let row = 0; row < length; row++) numbers[row] = values[row]! + 0;
-    hashDoubles(numbers, length, Tag.number, hashes);
-    const bytes = new Uint8Array(numbers.buffer);
-    for (let row = 0; row < length; row++) {
+    for (let row = 0; row < length; row++) if (presence[row] === Presence.value) this.addNumber(numbers[row]!);
+    hashValues(numberBytes, numberEnds, length, Tag.number, hashes);
+    this.countAll({ tag: Tag.number, bytes: numberBytes, ends: numberEnds, presence, length });
+  }
+
+  private addTexts({ type, bytes, offsets, presence }: BytesColumn, length: number): void {
+    scratch.reserve(length);
+    if (type !== "binary")
+      for (let row = 0; row < length; row++)
+        if (presence[row] === Presence.value) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
+    hashValues(bytes, offsets, length, null, scratch.hashes);
+    this.countAll({ tag: type === "binary" ? Tag.binary : Tag.text, bytes, ends: offsets, presence, length });
+  }
+
+  /** Counts values of one kind, of which `scratch` has the hashes. */
+  private countAll(values: HashedValues): void {
+    const { tag, bytes, ends, presence, length } = values;
+    const { hashes } = scratch;
+    let row = 0;
+    for (; row < length; row++) {
       if (presence[row] !== Presence.value) continue;
+      if (this.sketches) break;
       this.state.values++;
-      this.addNumber(numbers[row]!);
-      this.count(Tag.number, bytes, 8 * row, 8 * row + 8, hashes[2 * row]!, hashes[2 * row + 1]!, 1, numbers[row]);
+      this.count(tag, bytes, ends[row]!, ends[row + 1]!, hashes[2 * row]!, hashes[2 * row + 1]!, 1);
+    }
+    if (row < length) this.sketchAll(values, row);
+  }
+
+  /** Counts the values from row `first` on, sketch by sketch, in loops without objects. */
+  private sketchAll({ tag, bytes, ends, presence, length }: HashedValues, first: number): void {
+    const { sketches, table, limits } = this;
+    const { distinct, quantiles, unique } = sketches!;
+    const { hashes, numbers } = scratch;
+    let count = 0;
+    for (let row = first; row < length; row++) {
+      if (presence[row] !== Presence.value) continue;
+      count++;
+      distinct.add(hashes[2 * row]!, hashes[2 * row + 1]!);
+    }
+    this.state.values += count;
+    if (unique) {
+      for (let row = first; row < length; row++)
+        if (presence[row] === Presence.value) unique.add(hashes[2 * row]!, hashes[2 * row + 1]!);
+      if (unique.hasFoundRepeated) sketches!.unique = null;
+    }
+    if (tag === Tag.number) quantiles.addAll(numbers, presence, first, length);
+    for (let row = first; row < length; row++) {
+      if (presence[row] !== Presence.value) continue;
+      const [from, to] = [ends[row]!, ends[row + 1]!];
+      if (to - from > maxSketchedKeyBytes) continue;
+      table.add(tag, bytes, from, to, hashes[2 * row]!, hashes[2 * row + 1]!, 1);
+      if (table.size > limits.distinct || table.byteLength > limits.keyBytes) table.purge(maxSketchedKeyBytes);
     }
   }
 
+  /** Values of other columns, one by one. */
   private addValues(column: Column, length: number): void {
     const { presence } = column;
-    const isText = isBytesColumn(column) && column.type !== "binary";
+    const isText = column.type === "json";
     for (let row = 0; row < length; row++) {
       if (presence[row] !== Presence.value) continue;
       reader.read(column, row);
@@ -135,7 +213,7 @@ export class FieldStatistics {
     }
   }
 
-  /** Counts a value by its bytes and hash. @param number the value, if it is a number and known */
+  /** Counts a value by its bytes and hash. */
   private count(
     tag: number,
     bytes: Uint8Array,
@@ -144,10 +222,9 @@ export class FieldStatistics {
     low: number,
     high: number,
     times: number,
-    number?: number,
   ): void {
     if (this.sketches) {
-      this.sketch(tag, bytes, from, to, low, high, times, number);
+      this.sketch(tag, bytes, from, to, low, high, times);
       if (to - from > maxSketchedKeyBytes) return;
     }
     this.table.add(tag, bytes, from, to, low, high, times);
@@ -165,7 +242,6 @@ export class FieldStatistics {
     low: number,
     high: number,
     times: number,
-    known?: number,
   ): void {
     const sketches = this.sketches!;
     sketches.distinct.add(low, high);
@@ -174,7 +250,7 @@ export class FieldStatistics {
       if (sketches.unique.hasFoundRepeated) sketches.unique = null;
     }
     if (tag !== Tag.number && tag !== Tag.integer) return;
-    const number = known ?? Number(valueOfBytes(tag, bytes, from, to));
+    const number = Number(valueOfBytes(tag, bytes, from, to));
     if (Number.isFinite(number)) sketches.quantiles.add(number, times);
   }
 

@@ -52,17 +52,30 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): void {
 }
 
 /**
- * Hashes the doubles of `numbers` as `startHash(seed)`, two words and `endHash` do, without calls, since this is done for
- * each number of a file.
- * @param hashes gets two words for each number
+ * Hashes values of a column one after the other as `hashBytes` does, and eight bytes as `startHash(seed)`, two words and
+ * `endHash` do; without calls, since this is done for each value of a file.
+ * @param ends the end of each value in `bytes`, behind the start of the first one
+ * @param seed of values of eight bytes; null starts with the length of each value
+ * @param hashes gets two words for each value
  */
-export function hashDoubles(numbers: Float64Array, length: number, seed: number, hashes: Int32Array): void {
-  const words = new Int32Array(numbers.buffer, numbers.byteOffset, 2 * length);
-  for (let n = 0; n < 2 * length; n += 2) {
-    let one = 0x9e3779b9 ^ seed;
-    let other = (0x7f4a7c15 + seed) | 0;
-    for (let k = n; k < n + 2; k++) {
-      const word = words[k]!;
+export function hashValues(
+  bytes: Uint8Array,
+  ends: Uint32Array,
+  length: number,
+  seed: number | null,
+  hashes: Int32Array,
+): void {
+  for (let n = 0; n < length; n++) {
+    const [from, to] = [ends[n]!, ends[n + 1]!];
+    const start = seed ?? to - from;
+    let one = 0x9e3779b9 ^ start;
+    let other = (0x7f4a7c15 + start) | 0;
+    // Texts also have a last word of the bytes that are left, even if there are none.
+    const words = seed === null ? ((to - from) >> 2) + 1 : 2;
+    for (let k = 0, at = from; k < words; k++, at += 4) {
+      let word = 0;
+      if (at + 4 <= to) word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+      else for (let rest = at, shift = 0; rest < to; rest++, shift += 8) word |= bytes[rest]! << shift;
       let a = Math.imul(word, 0xcc9e2d51);
       a = Math.imul((a << 15) | (a >>> 17), 0x1b873593);
       one ^= a;
@@ -73,7 +86,7 @@ export function hashDoubles(numbers: Float64Array, length: number, seed: number,
       other = (Math.imul((other << 17) | (other >>> 15), 5) + 0x0bcaa747) | 0;
     }
     const low = mix(one ^ Math.imul(other, 0x2127599b));
-    hashes[n] = low;
-    hashes[n + 1] = mix((other + Math.imul(low, 0x9e3779b1)) | 0);
+    hashes[2 * n] = low;
+    hashes[2 * n + 1] = mix((other + Math.imul(low, 0x9e3779b1)) | 0);
   }
 }

@@ -3,6 +3,8 @@
  * FOCS 2016. A level h holds values that stand for 2^h values each. A full level is sorted, and every other value, from a
  * random one of the first two, moves up. The random numbers come from the state, so that a result can be repeated.
  */
+import { Presence } from "../../model/column.js";
+
 export interface QuantileState {
   levels: Float64Array[];
   random: number;
@@ -65,6 +67,20 @@ export class QuantileSketch {
       for (let left = times, level = 0; left >= 1; left = Math.floor(left / 2), level++)
         if (left % 2 === 1) this.push(level, value);
     while (this.held > this.room) this.compact();
+  }
+
+  /** Adds the finite ones of `values[from … to]` that are present. */
+  addAll(values: Float64Array, presence: Uint8Array, from: number, to: number): void {
+    for (let n = from; n < to; n++) {
+      const value = values[n]!;
+      if (presence[n] !== Presence.value || !Number.isFinite(value)) continue;
+      const lowest = this.levels[0];
+      if (lowest && lowest.length < lowest.values.length) {
+        lowest.values[lowest.length++] = value;
+        this.held++;
+      } else this.push(0, value);
+      while (this.held > this.room) this.compact();
+    }
   }
 
   /** The lowest level above its capacity. */
