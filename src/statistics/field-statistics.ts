@@ -33,6 +33,32 @@ function compareStarts(bytes: Uint8Array, from: number, to: number, start: Uint8
 const startOf = (bytes: Uint8Array, from: number, to: number): Uint8Array =>
   bytes.slice(from, Math.min(to, from + maxStartBytes));
 
+/** Rows with the first and the last text in the order of `compareStarts`, and the first one of the most bytes. */
+function extremeTexts(
+  { bytes, offsets, presence }: Pick<BytesColumn, "bytes" | "offsets" | "presence">,
+  length: number,
+): number[] {
+  const compare = (row: number, other: number): number => {
+    const [from, start] = [offsets[row]!, offsets[other]!];
+    const size = Math.min(maxStartBytes, offsets[row + 1]! - from);
+    const otherSize = Math.min(maxStartBytes, offsets[other + 1]! - start);
+    for (let k = 0; k < size && k < otherSize; k++) {
+      const difference = bytes[from + k]! - bytes[start + k]!;
+      if (difference !== 0) return difference;
+    }
+    return size - otherSize;
+  };
+  let [least, greatest, longest, most] = [-1, -1, -1, -1];
+  for (let row = 0; row < length; row++) {
+    if (presence[row] !== Presence.value) continue;
+    if (least < 0 || compare(row, least) < 0) least = row;
+    if (greatest < 0 || compare(row, greatest) > 0) greatest = row;
+    const size = offsets[row + 1]! - offsets[row]!;
+    if (size > most) [longest, most] = [row, size];
+  }
+  return least < 0 ? [] : [least, greatest, longest];
+}
+
 function countCharacters(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
   // Continuation bytes of UTF-8 begin with the bits 10.
@@ -118,9 +144,10 @@ export class FieldStatistics {
 
   private addTexts({ type, bytes, offsets, presence }: BytesColumn, length: number): void {
     scratch.reserve(length);
-    if (type !== "binary")
-      for (let row = 0; row < length; row++)
-        if (presence[row] === Presence.value) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
+    if (type !== "binary") {
+      const rows = extremeTexts({ bytes, offsets, presence }, length);
+      for (const row of rows) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
+    }
     hashValues(bytes, offsets, length, null, scratch.hashes);
     this.countAll({ tag: type === "binary" ? Tag.binary : Tag.text, bytes, ends: offsets, presence, length });
   }
