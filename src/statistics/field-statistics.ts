@@ -118,10 +118,14 @@ class Scratch {
 
 const scratch = new Scratch();
 
+/** Tables of parts that are done, for the next ones: to fill new memory takes longer than to count. */
+const spareTables: CountTable[] = [];
+const maxSpareTables = 32;
+
 /** Collects the statistics of the values of a field, and merges those of later ones. */
 export class FieldStatistics {
   private readonly state = emptyState();
-  private table = new CountTable();
+  private table = spareTables.pop() ?? new CountTable();
   private sketches: Sketches | null = null;
 
   constructor(private readonly limits: FieldLimits) {}
@@ -288,8 +292,16 @@ export class FieldStatistics {
     const unique = table.hasOnlyOnes ? new DigestSample(limits.digests, false) : null;
     this.sketches = { distinct: new HyperLogLog(), quantiles: new QuantileSketch(), unique };
     const { tags, bytes, ends, hashes, counts } = table.state;
-    for (let k = 0; k < table.size; k++)
-      this.sketch(tags[k]!, bytes, table.startOf(k), ends[k]!, hashes[2 * k]!, hashes[2 * k + 1]!, counts[k]!);
+    const numbers = table.numbers(Tag.number);
+    for (let k = 0; k < table.size; k++) {
+      const [low, high, times] = [hashes[2 * k]!, hashes[2 * k + 1]!, counts[k]!];
+      if (!numbers) this.sketch(tags[k]!, bytes, table.startOf(k), ends[k]!, low, high, times);
+      else {
+        this.sketches.distinct.add(low, high);
+        this.sketches.unique?.add(low, high, times);
+        if (Number.isFinite(numbers[k])) this.sketches.quantiles.add(numbers[k]!, times);
+      }
+    }
   }
 
   /** Merges the statistics of later values. */
@@ -338,9 +350,26 @@ export class FieldStatistics {
     if (this.table.size > distinct || this.table.byteLength > keyBytes) this.table.purge(maxSketchedKeyBytes);
   }
 
-  /** @param isPart whether the state will be merged, so that work may be left to that */
-  toState(isPart = false): FieldStatisticsState {
-    if (!isPart && this.sketches?.unique?.hasRepeated) this.sketches.unique = null;
+  /**
+   * The state of a part of the values, which will be merged, so that work may be left to that. The object must not be used
+   * afterwards.
+   */
+  finishPart(): FieldStatisticsState {
+    const state = this.copyState();
+    if (spareTables.length < maxSpareTables) {
+      this.table.clear();
+      spareTables.push(this.table);
+      this.table = new CountTable();
+    }
+    return state;
+  }
+
+  toState(): FieldStatisticsState {
+    if (this.sketches?.unique?.hasRepeated) this.sketches.unique = null;
+    return this.copyState();
+  }
+
+  private copyState(): FieldStatisticsState {
     const { state, table, sketches } = this;
     return {
       ...state,

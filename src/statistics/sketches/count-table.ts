@@ -180,6 +180,21 @@ export class CountTable {
     this.index(kept);
   }
 
+  /** Forgets all values, and keeps the room that they took. */
+  clear(): void {
+    this.state.size = 0;
+    this.state.error = 0;
+    this.slots.fill(0);
+  }
+
+  /** The values in their order, if all are numbers of eight bytes with this tag; else null. */
+  numbers(tag: number): Float64Array | null {
+    const { size, tags, bytes } = this.state;
+    if (this.byteLength !== 8 * size) return null;
+    for (let entry = 0; entry < size; entry++) if (tags[entry] !== tag) return null;
+    return new Float64Array(bytes.slice(0, 8 * size).buffer);
+  }
+
   /** The state without spare room. */
   toState(): CountTableState {
     const { size, tags, hashes, counts, ends, bytes, error } = this.state;
