@@ -7,7 +7,7 @@ export interface StoredBatch {
 }
 
 /** Index of the batch with a row. */
-export function batchIndexOf(batches: readonly StoredBatch[], row: number): number {
+export function batchIndexOf(batches: readonly Pick<StoredBatch, "firstRow">[], row: number): number {
   let [low, high] = [0, batches.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;

@@ -1,5 +1,5 @@
 import { isAcquired } from "./buffer-pool.js";
-import { type Column, jsonValueAt, Presence, takeColumn } from "./column.js";
+import { type Column, isBytesColumn, jsonValueAt, Presence, takeColumn } from "./column.js";
 import type { Field } from "./field.js";
 import { type Geometry, type GeometryColumn, geometryAt } from "./geometry.js";
 import { takeGeometries } from "./geometry-builder.js";
@@ -114,6 +114,23 @@ export class Batch implements BatchData {
 export function transferableBuffers(data: unknown): ArrayBuffer[] {
   // Small Buffers share one pool, which must not be transferred.
   return collectBuffers(data, (view) => view.byteLength === view.buffer.byteLength || isAcquired(view.buffer));
+}
+
+/** The arrays of a batch. */
+export function arraysOf({ ids, columns, geometry, recordNumbers }: BatchData): ArrayBufferView[] {
+  const arrays: ArrayBufferView[] = [];
+  for (const column of ids ? [ids, ...columns] : columns) {
+    arrays.push(column.presence);
+    if (isBytesColumn(column)) arrays.push(column.offsets, column.bytes);
+    else arrays.push(column.values);
+  }
+  for (let each: GeometryColumn | null = geometry; each !== null; each = each.members) {
+    const { kinds, partOffsets, ringOffsets, positionOffsets, xy, z, m, boxes, memberOffsets } = each;
+    arrays.push(kinds, partOffsets, ringOffsets, positionOffsets, xy);
+    for (const array of [z, m, boxes, memberOffsets]) if (array) arrays.push(array);
+  }
+  if (recordNumbers) arrays.push(recordNumbers);
+  return arrays;
 }
 
 /** The buffers of the views in plain data that are `wanted`, each once. */

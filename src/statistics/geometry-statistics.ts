@@ -139,7 +139,7 @@ export class GeometryStatistics {
   }
 
   toState(): GeometryStatisticsState {
-    return { ...this.state, digests: this.digests.state };
+    return { ...this.state, digests: this.digests.toState() };
   }
 
   report(): GeometryStatisticsReport {

@@ -31,12 +31,12 @@ export function addWord(word: number): void {
   second = (Math.imul((second << 17) | (second >>> 15), 5) + 0x0bcaa747) | 0;
 }
 
-/** Ends a hash: its words are in `hashed`, each from 0 to 2^32 − 1. */
+/** Ends a hash: its words are in `hashed`, each from −2^31 to 2^31 − 1, which the engine does not have to allocate. */
 export function endHash(): void {
   const a = mix(first ^ Math.imul(second, 0x2127599b));
   const b = mix(second + Math.imul(a, 0x9e3779b1));
-  hashed.low = a >>> 0;
-  hashed.high = b >>> 0;
+  hashed.low = a;
+  hashed.high = b;
 }
 
 /** Hashes `bytes[from … to]`. */
@@ -49,4 +49,44 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): void {
   for (let shift = 0; at < to; at++, shift += 8) rest |= bytes[at]! << shift;
   addWord(rest);
   endHash();
+}
+
+/**
+ * Hashes values of a column one after the other as `hashBytes` does, and eight bytes as `startHash(seed)`, two words and
+ * `endHash` do; without calls, since this is done for each value of a file.
+ * @param ends the end of each value in `bytes`, behind the start of the first one
+ * @param seed of values of eight bytes; null starts with the length of each value
+ * @param hashes gets two words for each value
+ */
+export function hashValues(
+  bytes: Uint8Array,
+  ends: Uint32Array,
+  length: number,
+  seed: number | null,
+  hashes: Int32Array,
+): void {
+  for (let n = 0; n < length; n++) {
+    const [from, to] = [ends[n]!, ends[n + 1]!];
+    const start = seed ?? to - from;
+    let one = 0x9e3779b9 ^ start;
+    let other = (0x7f4a7c15 + start) | 0;
+    // Texts also have a last word of the bytes that are left, even if there are none.
+    const words = seed === null ? ((to - from) >> 2) + 1 : 2;
+    for (let k = 0, at = from; k < words; k++, at += 4) {
+      let word = 0;
+      if (at + 4 <= to) word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+      else for (let rest = at, shift = 0; rest < to; rest++, shift += 8) word |= bytes[rest]! << shift;
+      let a = Math.imul(word, 0xcc9e2d51);
+      a = Math.imul((a << 15) | (a >>> 17), 0x1b873593);
+      one ^= a;
+      one = (Math.imul((one << 13) | (one >>> 19), 5) + 0xe6546b64) | 0;
+      let b = Math.imul(word ^ one, 0xab0e9789);
+      b = Math.imul((b << 16) | (b >>> 16), 0x38b34ae5);
+      other ^= b;
+      other = (Math.imul((other << 17) | (other >>> 15), 5) + 0x0bcaa747) | 0;
+    }
+    const low = mix(one ^ Math.imul(other, 0x2127599b));
+    hashes[2 * n] = low;
+    hashes[2 * n + 1] = mix((other + Math.imul(low, 0x9e3779b1)) | 0);
+  }
 }

@@ -68,7 +68,7 @@ export class StatisticsCollector {
 
   toState(): StatisticsState {
     const fields = new Map<string, FieldStatisticsState>();
-    for (const [name, field] of this.fields) fields.set(name, field.toState());
+    for (const [name, field] of this.fields) fields.set(name, field.finishPart());
     return { fields, geometry: this.geometry.toState() };
   }
 

@@ -4,7 +4,6 @@ import { fieldsOf, type TablePlan, type TableSplit } from "./plan/plan.js";
 import { TableScan } from "./plan/table-scan.js";
 import { BatchReader } from "./read/batch-reader.js";
 import { splitRecordBlocks } from "./records/record-blocks.js";
-import { RecordScanner } from "./records/record-scanner.js";
 import { type TextBlock, TextBlockReader } from "./records/text-blocks.js";
 
 export interface TableSource {
@@ -47,14 +46,24 @@ export function createTableLayer(name: string, table: TableSource, context: Read
   };
 }
 
-/** The splits of a file that was not scanned whole. */
+/** The splits of a file that was not scanned whole. @throws input-corrupt */
 async function* splitUnscanned(
   blocks: TextBlockReader,
   { source, plan, length }: TableSource,
   context: ReadContext,
 ): AsyncGenerator<TableSplit> {
-  // The types are not needed: a scan without columns finds record ends and damage.
-  const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
   const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
-  yield* splitRecordBlocks(blocks, source.name, range, survey.visitor(new RecordScanner(plan.delimiter), false));
+  // The types are not needed: a scan without columns finds record ends and damage.
+  const scan = (isQuick: boolean) => {
+    const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
+    const visitor = isQuick ? survey.quickVisitor(plan.delimiter) : survey.visitor(plan.delimiter, false);
+    return splitRecordBlocks(blocks, source.name, range, visitor);
+  };
+  try {
+    yield* scan(true);
+  } catch (error) {
+    // The quick scan does not count lines, which the error names.
+    for await (const _ of scan(false)) context.signal.throwIfAborted();
+    throw error;
+  }
 }

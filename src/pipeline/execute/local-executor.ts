@@ -1,7 +1,7 @@
-import { transferableBuffers } from "../../model/batch.js";
 import { releaseBuffer } from "../../model/buffer-pool.js";
 import { BufferReleaser } from "./buffer-releaser.js";
 import type { Executor, TaskHandle } from "./executor.js";
+import { releasableBuffers } from "./releasable-buffers.js";
 import { type FindFormat, openTask, type PieceResult, type Task, type TaskSpec } from "./task.js";
 
 /** Runs tasks on the calling thread, one piece at a time. */
@@ -33,7 +33,7 @@ export class LocalExecutor implements Executor {
   }
 
   releaseBuffers(result: PieceResult): void {
-    this.bufferReleaser.free(transferableBuffers(result.chunks).filter((buffer) => !releaseBuffer(buffer)));
+    this.bufferReleaser.free(releasableBuffers(result).filter((buffer) => !releaseBuffer(buffer)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

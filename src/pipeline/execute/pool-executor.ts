@@ -4,6 +4,7 @@ import { fromPlainError, type PlainError } from "../../errors.js";
 import { transferableBuffers } from "../../model/batch.js";
 import { BufferReleaser } from "./buffer-releaser.js";
 import { type Executor, mapInOrder, type TaskHandle } from "./executor.js";
+import { releasableBuffers } from "./releasable-buffers.js";
 import type { FormatRef, Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 
 /** Formats that worker threads load before they get tasks. */
@@ -156,7 +157,7 @@ export class PoolExecutor implements Executor {
   /** Returns the worker's own buffers to it, and frees the others. */
   releaseBuffers(result: PieceResult): void {
     const origin = this.resultOrigins.get(result);
-    const buffers = new Set(transferableBuffers(result.chunks));
+    const buffers = new Set(releasableBuffers(result));
     for (const buffer of origin?.acquiredBuffers ?? []) buffers.delete(buffer);
     this.bufferReleaser.free([...buffers]);
     if (!origin || origin.acquiredBuffers.length === 0) return;

@@ -62,8 +62,9 @@ async function* processPieces(
     return;
   }
   const task = await executor.open(spec);
-  const pieces =
-    outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open, filter) : layerPieces(open, filter);
+  // What a comparison in order cannot read, it finds missing, and reads again to report it.
+  const isScan = outcome.kind === "summary" || (outcome.kind === "digest" && outcome.rules.isOrdered);
+  const pieces = isScan && executor.parallelism === 1 ? scanPieces(open, filter) : layerPieces(open, filter);
   // With a limit as few pieces as possible are read ahead, since readers also report losses of features beyond the limit.
   const concurrency = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
   try {

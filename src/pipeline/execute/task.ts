@@ -76,7 +76,7 @@ export interface EncodeSpec {
   readonly proofRules?: readonly ProofRules[];
 }
 
-/** Digests of the features, for a verification. */
+/** The features for a verification: digests, batches or both. */
 export interface DigestSpec {
   readonly kind: "digest";
   readonly rules: ProofRules;
@@ -109,7 +109,7 @@ export interface PieceResult extends Findings {
   /** The fields of the batches, if the request mentions any. */
   readonly seenFields: readonly string[];
   readonly chunks: readonly EncodedChunk[];
-  /** Of a digest. */
+  /** Of features that are read back. */
   readonly proofs: readonly ProofChunk[];
   readonly summary: SummaryState | null;
   readonly statistics?: StatisticsState;
@@ -299,10 +299,11 @@ class LayerTask implements Task {
       if (checks.length > 0) applyStages(checks, shaped);
       summarizer?.add(shaped);
       collector?.add(shaped);
-      if (spec.outcome.kind === "digest") proofs.push(proof!.ofRead(shaped, spec.outcome.keepsBatches));
+      const readProof = spec.outcome.kind === "digest" ? proof!.ofRead(shaped, spec.outcome.keepsBatches) : null;
+      if (readProof) proofs.push(readProof);
       const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
-      releaseBatchBuffers(batch, encoded);
+      releaseBatchBuffers(batch, readProof ?? encoded);
       // Lets pending writes of earlier results continue.
       await yieldToEventLoop();
     }
@@ -345,11 +346,11 @@ class LayerTask implements Task {
   }
 }
 
-/** Releases the pooled buffers of a processed batch, except those that an encoder put into its chunk. */
-function releaseBatchBuffers({ geometry: { xy, z, m } }: Batch, chunks: readonly EncodedChunk[]): void {
+/** Releases the pooled buffers of a processed batch, except those that became part of its results. */
+function releaseBatchBuffers({ geometry: { xy, z, m } }: Batch, results: readonly EncodedChunk[] | ProofChunk): void {
   const buffers = [xy, z, m].flatMap((column) => (column && isAcquired(column.buffer) ? [column.buffer] : []));
   if (buffers.length === 0) return;
-  const kept = collectBuffers(chunks, (view) => buffers.includes(view.buffer));
+  const kept = collectBuffers(results, (view) => buffers.includes(view.buffer));
   for (const buffer of buffers) if (!kept.includes(buffer as ArrayBuffer)) releaseBuffer(buffer);
 }
 

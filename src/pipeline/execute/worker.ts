@@ -9,6 +9,7 @@ import type { Format } from "../../plugin/format.js";
 import { findFamilyFormat } from "../../plugin/format-family.js";
 import { exportedFormats } from "../../plugin/load-plugin.js";
 import type { PreloadFormats, WorkerReply, WorkerRequest } from "./pool-executor.js";
+import { releasableBuffers } from "./releasable-buffers.js";
 import { type FormatRef, openTask, scanPart, type Task } from "./task.js";
 
 const tasks = new Map<number, Promise<Task>>();
@@ -67,7 +68,7 @@ async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promi
   try {
     const task = await tasks.get(request.task)!;
     const result = await task.run(request.piece, fetched);
-    return { id: request.id, result, acquiredBuffers: transferableBuffers(result.chunks).filter(isAcquired) };
+    return { id: request.id, result, acquiredBuffers: releasableBuffers(result).filter(isAcquired) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
   }

@@ -43,9 +43,19 @@ const maxShownLength = 120;
 interface Budget {
   readonly code: string;
   readonly field: string | undefined;
-  readonly reported: number;
+  reported: number;
   found: number;
+  /** Whether the reader noted it, and not the writer. */
+  readonly isRepair: boolean;
 }
+
+const toBudget = ({ code, field, count }: Loss, isRepair: boolean): Budget => ({
+  code,
+  field,
+  reported: count,
+  found: 0,
+  isRepair,
+});
 
 /** Collects the differences of a layer. */
 export class DifferenceCollector {
@@ -58,17 +68,21 @@ export class DifferenceCollector {
     private readonly layer: string,
     private readonly encoder: ProofRowEncoder,
     losses: readonly Loss[],
-    notices: readonly Notice[],
     /** Whether features without an id get one. */
     private readonly assignsIds: boolean,
   ) {
-    const repairs = notices.filter(({ code }) => isRepair(code));
-    this.budgets = [...losses, ...repairs].map(({ code, field, count }) => ({
-      code,
-      field,
-      reported: count,
-      found: 0,
-    }));
+    this.budgets = losses.map((loss) => toBudget(loss, false));
+  }
+
+  /** Adds repairs that the reader noted, which explain differences as losses do. */
+  addNotices(notices: readonly Notice[]): void {
+    for (const notice of notices) {
+      const { code, field, count } = notice;
+      if (!isRepair(code)) continue;
+      const known = this.budgets.find((each) => each.isRepair && each.code === code && each.field === field);
+      if (known) known.reported += count;
+      else this.budgets.push(toBudget(notice, true));
+    }
   }
 
   private get tolerance(): Tolerance {
@@ -104,6 +118,14 @@ export class DifferenceCollector {
       return true;
     }
     return false;
+  }
+
+  addMissing(feature: number): void {
+    this.add({ kind: "feature-missing", feature, field: null, written: "a feature", read: "no feature" });
+  }
+
+  addUnexpected(feature: number): void {
+    this.add({ kind: "feature-added", feature, field: null, written: "no feature", read: "a feature" });
   }
 
   compare(pair: RowPair): void {

@@ -8,6 +8,7 @@ import { type Column, Presence } from "../../model/column.js";
 import { type GeometryColumn, positionRange } from "../../model/geometry.js";
 import type { FitPlan } from "../../stages/fit-plan.js";
 import type { StageContext } from "../../stages/stage.js";
+import { findQuickComparison } from "./compare-columns.js";
 
 /** A value, or geometry, that the fit changed without a report. */
 export interface FitFault {
@@ -110,8 +111,12 @@ function checkFields(
     if (target?.fallsBackToIds) return;
     const after = target === undefined ? null : (fitted.columns[indexOf.get(target.name) ?? -1] ?? null);
     if (after === before) return;
+    const isEqual = after && findQuickComparison(before, after, { types: "layer" });
     for (let row = 0; row < fitted.length; row++) {
-      const [one, other] = [textAt(before, source(row)), after && textAt(after, row)];
+      const from = source(row);
+      const hasBoth = before.presence[from] === Presence.value && after?.presence[row] === Presence.value;
+      if (hasBoth && isEqual?.(from, row)) continue;
+      const [one, other] = [textAt(before, from), after && textAt(after, row)];
       if (one === other) continue;
       const count = (changed.get(name) ?? 0) + 1;
       changed.set(name, count);

@@ -16,20 +16,14 @@ function addDigests(sum: Uint32Array, digests: Buffer): void {
 }
 
 /**
- * The hash of a layer: SHA-256 of the digests of its features in order; or, if the order does not count, of their number
- * (32 bits) and their sum modulo 2¹²⁸, both little-endian.
+ * The hash of a layer whose features may come back in another order: SHA-256 of the number of its features (32 bits) and the
+ * sum of their digests modulo 2¹²⁸, both little-endian.
  */
-export function hashDigests(list: DigestList, isOrdered: boolean): string {
-  const hash = createHash("sha256");
+export function hashDigests(list: DigestList): string {
   const sum = new Uint32Array(words);
-  for (const { digests } of list.digestBlocks())
-    if (isOrdered) hash.update(digests);
-    else addDigests(sum, digests);
-  if (!isOrdered) {
-    const bytes = Buffer.alloc(4 + digestBytes);
-    bytes.writeUInt32LE(list.rows % 2 ** 32, 0);
-    for (const [at, word] of sum.entries()) bytes.writeUInt32LE(word, 4 + 4 * at);
-    hash.update(bytes);
-  }
-  return hash.digest("hex");
+  for (const { digests } of list.digestBlocks()) addDigests(sum, digests);
+  const bytes = Buffer.alloc(4 + digestBytes);
+  bytes.writeUInt32LE(list.rows % 2 ** 32, 0);
+  for (const [at, word] of sum.entries()) bytes.writeUInt32LE(word, 4 + 4 * at);
+  return createHash("sha256").update(bytes).digest("hex");
 }

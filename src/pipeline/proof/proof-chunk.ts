@@ -1,5 +1,4 @@
-import { serialize } from "node:v8";
-import type { Batch } from "../../model/batch.js";
+import type { Batch, BatchData } from "../../model/batch.js";
 import type { Loss } from "../../model/report.js";
 import { Tally } from "../../model/report.js";
 import type { PluginContext, WriteContext } from "../../plugin/format.js";
@@ -7,14 +6,14 @@ import type { FitFault } from "./fit-faults.js";
 import type { ProofRowEncoder } from "./proof-row.js";
 import { splitMultiPoints } from "./split-multi-points.js";
 
-/** A batch as it was written or read back, for the verification. Plain data. */
+/** A batch as it was written or read back, for the verification: its digests, the batch itself, or both. Plain data. */
 export interface ProofChunk {
   readonly rows: number;
   readonly fields: readonly string[];
-  /** One digest for each row. */
-  readonly digests: Uint8Array;
-  /** A serialized `BatchData`; null if only the digests are needed. */
-  readonly batch: Uint8Array | null;
+  /** One digest for each row; null if the batches are compared in their order. */
+  readonly digests: Uint8Array | null;
+  /** Null if only the digests are needed. */
+  readonly batch: BatchData | null;
   /** What the writer reported as it encoded the batch. */
   readonly losses: readonly Loss[];
   /** What the fit changed before without a report. */
@@ -32,8 +31,8 @@ export function createProofChunk(
   return {
     rows: batch.length,
     fields: batch.fields.map(({ name }) => name),
-    digests: encoder.digests(batch),
-    batch: keepsBatch ? serialize(batch.toData()) : null,
+    digests: encoder.rules.isOrdered ? null : encoder.digests(batch),
+    batch: keepsBatch ? batch.toData() : null,
     losses,
     fitFaults,
   };

@@ -17,6 +17,8 @@ export interface ProofRules {
   /** Fields have no names in the file. */
   readonly byPosition: boolean;
   readonly splitsMultiPoints: boolean;
+  /** Whether the features come back in the order in which they were written. */
+  readonly isOrdered: boolean;
   /** Fields that the reader adds. */
   readonly ignoredFields: readonly string[];
 }
@@ -25,7 +27,7 @@ const exact = { xy: null, z: null };
 
 export function proofRules(
   layer: TargetLayer,
-  { decimals = exact, types = "layer", isNameless = false, ids: idForm, splitsMultiPoints = false }: ReadBack,
+  { decimals = exact, types = "layer", isNameless = false, ids: idForm, order, splitsMultiPoints = false }: ReadBack,
   { families, ids }: WriterCapabilities,
 ): ProofRules {
   const { fields, summary } = layer;
@@ -40,6 +42,7 @@ export function proofRules(
     byPosition: isNameless,
     idsAsText: idForm === "text",
     splitsMultiPoints,
+    isOrdered: order !== "any",
     ignoredFields: [],
   };
 }

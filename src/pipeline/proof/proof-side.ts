@@ -1,14 +1,14 @@
-import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { deserialize } from "node:v8";
 import { DigestFile } from "../../canonical/digest-file.js";
-import { batchIndexOf, type StoredBatch } from "../../canonical/stored-batches.js";
-import { readFully, writeFully } from "../../canonical/whole-reads.js";
 import { spoolError } from "../../io/input/spool.js";
-import { Batch, type BatchData } from "../../model/batch.js";
+import { Batch } from "../../model/batch.js";
 import { type Loss, Tally } from "../../model/report.js";
+import { BatchStore, type MemoryBudget } from "./batch-store.js";
 import type { FitFault } from "./fit-faults.js";
+import { LayerHash } from "./layer-hash.js";
 import type { ProofChunk } from "./proof-chunk.js";
+import type { ProofRowEncoder } from "./proof-row.js";
+import type { ProofRules } from "./proof-rules.js";
 
 /** A feature of a side. */
 export interface ProofRow {
@@ -16,33 +16,33 @@ export interface ProofRow {
   readonly row: number;
 }
 
-/** A layer as it was written, or as it was read back, in temporary files: a digest of each row, and the batches. */
+/** A layer as it was written, or as it was read back: digests of the rows, unless the order is compared, and the batches. */
 export class ProofSide implements Disposable {
   readonly digests: DigestFile;
-  private readonly handle: number;
   private readonly path: string;
-  private readonly batches: StoredBatch[] = [];
+  private readonly store: BatchStore;
   private readonly tally = new Tally();
+  private readonly hash: LayerHash | null;
   /** What the fit changed without a report; rows of the layer. */
   readonly fitFaults: FitFault[] = [];
   /** Names of the fields of all batches. */
   readonly fields = new Set<string>();
-  private size = 0;
-  private last: { readonly index: number; readonly batch: Batch } | null = null;
+  rows = 0;
 
-  /** @param folder an empty folder. @throws output-failed */
-  constructor(folder: string) {
-    this.path = join(folder, "batches");
+  /**
+   * @param folder an empty folder
+   * @param budget memory for the batches
+   * @throws output-failed
+   */
+  constructor(folder: string, budget: MemoryBudget, { isOrdered, absentIsNull }: ProofRules) {
+    this.path = join(folder, "digests");
+    this.store = new BatchStore(join(folder, "batches"), budget);
+    this.hash = isOrdered ? new LayerHash(absentIsNull) : null;
     try {
-      this.handle = openSync(this.path, "wx+", 0o600);
-      this.digests = new DigestFile(join(folder, "digests"));
+      this.digests = new DigestFile(this.path);
     } catch (error) {
       throw spoolError(this.path, error);
     }
-  }
-
-  get rows(): number {
-    return this.digests.rows;
   }
 
   /** @throws output-failed */
@@ -51,16 +51,25 @@ export class ProofSide implements Disposable {
     this.tally.merge(losses);
     for (const name of fields) this.fields.add(name);
     if (rows === 0) return;
+    this.rows += rows;
+    if (digests) this.addDigests(digests);
+    if (!batch) return;
+    this.store.add(batch);
+    this.hash?.add(new Batch(batch));
+  }
+
+  private addDigests(digests: Uint8Array): void {
     try {
-      if (batch) {
-        this.batches.push({ firstRow: this.rows, start: this.size, length: batch.length });
-        writeFully(this.handle, batch);
-        this.size += batch.length;
-      }
       this.digests.add(digests);
     } catch (error) {
       throw spoolError(this.path, error);
     }
+  }
+
+  /** Computes the digests of batches that were kept without. @throws output-failed */
+  digestBatches(encoder: ProofRowEncoder): void {
+    if (this.digests.rows > 0) return;
+    for (const batch of this.store.batches()) this.addDigests(encoder.digests(batch));
   }
 
   addLosses(losses: readonly Loss[]): void {
@@ -71,16 +80,17 @@ export class ProofSide implements Disposable {
     return this.tally.list();
   }
 
+  /** The hash of batches that are compared in their order; only once. */
+  hashInOrder(): string {
+    return this.hash!.digest();
+  }
+
   rowAt(row: number): ProofRow {
-    const index = batchIndexOf(this.batches, row);
-    const { firstRow, start, length } = this.batches[index]!;
-    if (this.last?.index !== index)
-      this.last = { index, batch: new Batch(deserialize(readFully(this.handle, start, length)) as BatchData) };
-    return { batch: this.last.batch, row: row - firstRow };
+    return this.store.rowAt(row);
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.handle);
+    this.store[Symbol.dispose]();
     this.digests[Symbol.dispose]();
   }
 }

@@ -15,7 +15,7 @@ export interface LayerProof {
   readonly decimals: { readonly xy: number | null; readonly z: number | null };
   /** Where the types are that were compared: `layer`, `value` or `none` (see `ReadBack`). */
   readonly types: "layer" | "value" | "none";
-  /** SHA-256 of the digests of all features, as passed to the writer and as read back. They differ if losses were reported. */
+  /** Hashes of all features, as passed to the writer and as read back (docs/verifying.md). They differ if features do. */
   readonly writtenHash: string;
   readonly readHash: string;
   /** The losses that the writer reported, each with the number of differences that it explains. */

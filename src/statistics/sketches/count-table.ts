@@ -8,7 +8,7 @@ export interface CountTableState {
   /** What kind of value each entry is. */
   tags: Uint8Array;
   /** Two words an entry. */
-  hashes: Uint32Array;
+  hashes: Int32Array;
   counts: Float64Array;
   /** The bytes of entry k are `bytes[ends[k − 1] … ends[k]]`. */
   ends: Uint32Array;
@@ -21,14 +21,14 @@ const minEntries = 16;
 const emptyState = (): CountTableState => ({
   size: 0,
   tags: new Uint8Array(minEntries),
-  hashes: new Uint32Array(2 * minEntries),
+  hashes: new Int32Array(2 * minEntries),
   counts: new Float64Array(minEntries),
   ends: new Uint32Array(minEntries),
   bytes: new Uint8Array(16 * minEntries),
   error: 0,
 });
 
-function grown<A extends Uint8Array | Uint32Array | Float64Array>(array: A, length: number): A {
+function grown<A extends Uint8Array | Uint32Array | Int32Array | Float64Array>(array: A, length: number): A {
   const larger = new (array.constructor as new (length: number) => A)(length);
   (larger as Uint8Array).set(array as Uint8Array);
   return larger;
@@ -133,7 +133,9 @@ export class CountTable {
   /** Makes the slots for a number of entries. */
   private index(entries: number): void {
     const { state } = this;
-    this.slots = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(4 * minEntries, 2 * entries + 2))));
+    const length = 2 ** Math.ceil(Math.log2(Math.max(4 * minEntries, 2 * entries + 2)));
+    if (length > this.slots.length) this.slots = new Uint32Array(length);
+    else this.slots.fill(0);
     const { slots } = this;
     const mask = slots.length - 1;
     for (let entry = 0; entry < state.size; entry++) {
@@ -143,20 +145,54 @@ export class CountTable {
     }
   }
 
-  /** Drops at least half of the values, and those of more than `maxKeyBytes` bytes. */
+  /** The count in the middle of all in their order. */
+  private median(): number {
+    const { counts, size } = this.state;
+    let ones = 0;
+    for (let entry = 0; entry < size; entry++) if (counts[entry] === 1) ones++;
+    // No count is less than 1.
+    if (ones > size >> 1) return 1;
+    return counts.slice(0, size).sort()[size >> 1] ?? 0;
+  }
+
+  /** Drops at least half of the values, and those of more than `maxKeyBytes` bytes; keeps the room that they took. */
   purge(maxKeyBytes: number): void {
-    const old = { ...this.state };
-    const sorted = old.counts.slice(0, old.size).sort();
-    const cut = sorted[sorted.length >> 1] ?? 0;
-    Object.assign(this.state, emptyState(), { error: old.error + cut });
-    for (let entry = 0; entry < old.size; entry++) {
-      const count = old.counts[entry]! - cut;
-      const from = entry === 0 ? 0 : old.ends[entry - 1]!;
-      const to = old.ends[entry]!;
+    const { state } = this;
+    const { tags, hashes, counts, ends, bytes } = state;
+    const cut = this.median();
+    let kept = 0;
+    let end = 0;
+    for (let entry = 0, from = 0, to = 0; entry < state.size; entry++, from = to) {
+      to = ends[entry]!;
+      const count = counts[entry]! - cut;
       if (count <= 0 || to - from > maxKeyBytes) continue;
-      this.append(old.tags[entry]!, old.bytes, from, to, old.hashes[2 * entry]!, old.hashes[2 * entry + 1]!, count);
+      bytes.copyWithin(end, from, to);
+      end += to - from;
+      tags[kept] = tags[entry]!;
+      hashes[2 * kept] = hashes[2 * entry]!;
+      hashes[2 * kept + 1] = hashes[2 * entry + 1]!;
+      counts[kept] = count;
+      ends[kept] = end;
+      kept++;
     }
-    this.index(this.state.size);
+    state.size = kept;
+    state.error += cut;
+    this.index(kept);
+  }
+
+  /** Forgets all values, and keeps the room that they took. */
+  clear(): void {
+    this.state.size = 0;
+    this.state.error = 0;
+    this.slots.fill(0);
+  }
+
+  /** The values in their order, if all are numbers of eight bytes with this tag; else null. */
+  numbers(tag: number): Float64Array | null {
+    const { size, tags, bytes } = this.state;
+    if (this.byteLength !== 8 * size) return null;
+    for (let entry = 0; entry < size; entry++) if (tags[entry] !== tag) return null;
+    return new Float64Array(bytes.slice(0, 8 * size).buffer);
   }
 
   /** The state without spare room. */

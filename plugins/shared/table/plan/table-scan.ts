@@ -22,6 +22,7 @@ import { describeCell, MixedTypes, type MixedTypesState } from "../columns/mixed
 import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
 import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
 import type { Notices } from "../header/first-record.js";
+import { lastRecordEnd } from "../records/last-record-end.js";
 import {
   type BlockEnd,
   type BlockVisitor,
@@ -157,8 +158,8 @@ export class TableScan {
   ): Promise<{ splits: TableSplit[]; end: number }> {
     const splits: TableSplit[] = [];
     this.outliers.beginPart();
-    const scanner = new RecordScanner(this.dialect.delimiter);
-    for await (const split of splitRecordBlocks(blocks, this.source, range, this.visitor(scanner, verify))) {
+    const visitor = this.visitor(this.dialect.delimiter, verify);
+    for await (const split of splitRecordBlocks(blocks, this.source, range, visitor)) {
       splits.push(split);
       if (this.hasStopped) break;
     }
@@ -166,7 +167,8 @@ export class TableScan {
   }
 
   /** Scans block after block; with `verify`, text that is not UTF-8 throws WrongEncoding. */
-  visitor(scanner: RecordScanner, verify: boolean): BlockVisitor {
+  visitor(delimiter: number, verify: boolean): BlockVisitor {
+    const scanner = new RecordScanner(delimiter);
     return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
       const unterminated = (from: number, line: number) => {
         if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
@@ -176,6 +178,17 @@ export class TableScan {
       this.lines += passed.lines;
       this.verify(block, position, passed.end, verify);
       return passed.end;
+    };
+  }
+
+  /** Finds only record ends and damage: by line ends and quotes, or by `visitor` in a block where that is not sure. */
+  quickVisitor(delimiter: number): BlockVisitor {
+    const visit = this.visitor(delimiter, false);
+    return (block, position, blockEnd) => {
+      const end = blockEnd === "limit" ? 0 : lastRecordEnd(block.bytes, delimiter, blockEnd === "file");
+      if (end === 0) return visit(block, position, blockEnd);
+      this.verify(block, position, end, false);
+      return end;
     };
   }
 
@@ -223,7 +236,7 @@ export class TableScan {
       this.plainNames = hasOnlyNeededQuotes(bytes, scanner);
       return;
     }
-    if (this.hasStopped) return;
+    if (this.hasStopped || this.columns === 0) return;
     if (scanner.cells > this.columns && hasExtraCells(bytes, scanner, this.columns)) return;
     if (scanner.hasStray) this.stray(1, line);
     this.rows++;
