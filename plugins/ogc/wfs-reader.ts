@@ -131,7 +131,7 @@ class RemoteLayer {
       const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
       return store.ranges.map((range) => toSplit(range, form));
     }
-    const pages = new WfsPages(client, selected, gmlPages, context);
+    const pages = new WfsPages(client, selected, gmlPages(layer.typeName), context);
     const openStore = () => this.openGmlStore(path);
     const store = await downloadCompletely(pages, { ...settings, selection: pages.first, openStore }, context);
     store.reportLeftOut();
@@ -171,7 +171,7 @@ class RemoteLayer {
     const { client, context } = this;
     const query = { ...selected, pageSize: sampleSize };
     try {
-      const page = await new WfsPages(client, query, gmlPages, context).sample();
+      const page = await new WfsPages(client, query, gmlPages(query.typeName), context).sample();
       const store = await this.openGmlStore(await context.createTemporaryPath(`${this.downloadCount++}.sample.gml`));
       await store.append(page);
       await store.close();

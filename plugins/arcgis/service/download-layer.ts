@@ -238,7 +238,9 @@ class LayerDownload {
     const { client, layer } = this;
     const dimensions = { ...(layer.hasZ && { returnZ: "true" }), ...(layer.hasM && { returnM: "true" }) };
     const asked = { ...parameters, outFields: "*", returnGeometry: "true", ...dimensions };
-    const answer = await client.query(`/${layer.id}/query`, asked);
+    const answer = await client.query(`/${layer.id}/query`, asked, ({ code, example, count }) =>
+      this.context.reportLoss(code, undefined, example, count),
+    );
     if (!Array.isArray(answer.features)) throw new RequestRefused({ code: 0, message: "its response has no features" });
     this.checkReference(answer);
     return answer;

@@ -1,5 +1,6 @@
 /** Sends requests to one ArcGIS service. */
 import { createError, type GeoferryError, type HttpClient } from "../../../src/plugin/index.js";
+import type { ParsingLoss } from "../../shared/json/parsing-losses.js";
 import { isObject, type Json } from "../../shared/json/values.js";
 import type { ServiceAddress } from "./address.js";
 import { isForbidden, isTokenError, isTransient, type ServiceError, serviceErrorOf } from "./service-error.js";
@@ -41,12 +42,21 @@ export class ServiceClient {
     return createError("feature-service-refused", { source: this.source, reason: message });
   }
 
-  /** As `get`, but @throws RequestRefused where the service refuses the request */
-  async query(path: string, parameters: Readonly<Record<string, string>>): Promise<Json> {
+  /**
+   * As `get`
+   * @param onLoss called for what parsing the answer lost
+   * @throws RequestRefused where the service refuses the request
+   */
+  async query(
+    path: string,
+    parameters: Readonly<Record<string, string>>,
+    onLoss?: (loss: ParsingLoss) => void,
+  ): Promise<Json> {
     for (let isRenewed = false; ; isRenewed = true) {
       const token = await this.tokens.get();
-      const { json, error } = await this.send(path, parameters, token);
+      const { json, error, losses = [] } = await this.send(path, parameters, token);
       if (error === null) {
+        if (onLoss) losses.forEach(onLoss);
         if (isObject(json)) return json;
         throw new RequestRefused({ code: 0, message: "its response is not an object" });
       }

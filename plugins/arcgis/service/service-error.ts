@@ -1,6 +1,7 @@
 /** Errors of ArcGIS services, which come in answers with status 200 too (ArcGIS REST API, "Handling errors"). */
 import { escapeControlCharacters } from "../../../src/escape-control-characters.js";
 import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { isObject, textOf } from "../../shared/json/values.js";
 
 export interface ServiceError {
@@ -38,7 +39,7 @@ export function serviceErrorOf(
   status: number,
   body: Buffer,
   secrets: readonly string[],
-): { readonly json: unknown; readonly error: ServiceError | null } {
+): { readonly json: unknown; readonly error: ServiceError | null; readonly losses?: readonly ParsingLoss[] } {
   const text = body.toString("utf8");
   let json: unknown;
   try {
@@ -59,5 +60,5 @@ export function serviceErrorOf(
     return { json, error: { code, message: sanitize(`${[...new Set(words)].join(": ")} (code ${code})`, secrets) } };
   }
   if (status >= 400) return { json, error: { code: status, message: `the server answers ${status}` } };
-  return { json, error: null };
+  return { json, error: null, losses: parsingLossesOf(body, text, json) };
 }

@@ -2,7 +2,7 @@
 import { type Batch, type Feature, packFeatures } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
-import { parseFeatures } from "../../shared/json/parse-features.js";
+import { parseFeatures, parseWithBigints, stringifyExactly } from "../../shared/json/parse-features.js";
 import { isObject, type Json } from "../../shared/json/values.js";
 import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
 import { toGeometry } from "./geojson-geometry.js";
@@ -24,7 +24,7 @@ export function* decodeItems(
   isNorthFirst: boolean,
   context: ReadContext,
 ): Generator<Batch> {
-  const { values, malformed } = parseFeatures(bytes);
+  const { values, malformed } = parseFeatures(bytes, parseWithBigints);
   if (malformed.length > 0)
     throw createError("input-corrupt", { source, place: { record: firstRecord }, reason: malformed[0]!.reason });
   for (let from = 0; from < values.length; from += batchSize) {
@@ -37,7 +37,7 @@ export function* decodeItems(
       const json = value as Json;
       const reason = flawOf(json);
       if (reason !== null) {
-        const text = JSON.stringify(json).slice(0, maxRejectedText);
+        const text = stringifyExactly(json).slice(0, maxRejectedText);
         context.reject({ code: "feature-invalid", reason, place: { record }, feature: null, text });
         continue;
       }

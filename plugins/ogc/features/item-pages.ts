@@ -1,11 +1,12 @@
 /** Requests the pages of a collection, which are linked by `next` (OGC 17-069r4, 7.15). */
 import { GeoferryError } from "../../../src/errors.js";
-import { integerOf, isObject, type Json, textOf } from "../../shared/json/values.js";
+import { stringifyExactly } from "../../shared/json/parse-features.js";
+import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
 import type { PageRequests } from "../service/page-requests.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
 import { type Collection, contentCrs } from "./collections.js";
-import { linkOf, requestJson } from "./json-client.js";
+import { type JsonResponse, linkOf, requestJson } from "./json-client.js";
 
 /** Parameters that select features; every request of a reading has the same ones. */
 export type Selection = Readonly<Record<string, string>>;
@@ -19,8 +20,28 @@ const features = ({ features: list }: Json): Json[] => (Array.isArray(list) ? li
 
 const keyOf = ({ id, geometry, properties }: Json) => ({
   id: typeof id === "string" || typeof id === "number" ? String(id) : null,
-  content: JSON.stringify([geometry, properties]),
+  content: stringifyExactly([geometry, properties]),
 });
+
+/** The next page: by a link in the body, or else in the header `Link` (RFC 8288). @throws PagesIncomplete if it has no usable address */
+function nextPage(json: Json, { link }: JsonResponse["headers"], url: URL): URL | null {
+  const next = linkOf(json, /^next$/i, url) ?? linkInHeader([link ?? ""].flat().join(", "), url);
+  const isAnnounced = objectsOf(json.links).some(({ rel }) => /^next$/i.test(textOf(rel) ?? ""));
+  if (next === null && isAnnounced)
+    throw new PagesIncomplete("a page announces another one, but its link has no address that can be requested");
+  return next;
+}
+
+/** @throws PagesIncomplete */
+function linkInHeader(header: string, url: URL): URL | null {
+  for (const [, address, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
+    if (!/;\s*rel\s*=\s*"?\s*([^";]*\s)?next(\s[^";]*)?"?\s*(;|,|$)/i.test(parameters!)) continue;
+    const next = URL.canParse(address!, url.href) ? new URL(address!, url.href) : null;
+    if (next && /^https?:$/.test(next.protocol)) return next;
+    throw new PagesIncomplete("a page announces another one, but its link has no address that can be requested");
+  }
+  return null;
+}
 
 export class ItemPages implements PageSource<readonly Json[]> {
   constructor(
@@ -64,24 +85,24 @@ export class ItemPages implements PageSource<readonly Json[]> {
     for (let empty = 0; url !== null; ) {
       if (seen.has(url.href)) throw new PagesIncomplete("the link to the next page leads back to an earlier one");
       seen.add(url.href);
-      const json: Json = await this.readPage(url, expected, requests);
+      const { json, headers, losses } = await this.readPage(url, expected, requests);
       const content = features(json);
       if (content.length > 0) {
         empty = 0;
-        yield { keys: content.map(keyOf), content };
+        yield { keys: content.map(keyOf), content, losses };
       } else if (++empty > maxEmptyPages) throw new PagesIncomplete(`${empty} pages in a row have no features`);
-      url = linkOf(json, /^next$/, url);
+      url = nextPage(json, headers, url);
     }
   }
 
-  private async readPage(url: URL, expected: number | null, requests: PageRequests): Promise<Json> {
+  private async readPage(url: URL, expected: number | null, requests: PageRequests): Promise<JsonResponse> {
     const { client } = this;
     for (let tries = 1; ; tries++) {
       try {
-        const { json, headers } = await requestJson(requests, url, "features");
-        this.checkSystem(contentCrs(headers));
-        const flaw = flawOf(json, expected);
-        if (flaw === null) return json;
+        const page = await requestJson(requests, url, "features");
+        this.checkSystem(contentCrs(page.headers));
+        const flaw = flawOf(page.json, expected);
+        if (flaw === null) return page;
         if (tries === maxPageTries) throw new PagesIncomplete(flaw);
       } catch (error) {
         if (error instanceof RequestRefused) throw client.refused(error.message);

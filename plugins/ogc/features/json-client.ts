@@ -1,6 +1,7 @@
 /** Gets JSON resources of an OGC API. */
 import type { HttpResponse } from "../../../src/plugin/index.js";
-import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { describeSyntaxError, parseWithBigints } from "../../shared/json/parse-features.js";
+import { jsonTextOf, type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import type { PageRequests } from "../service/page-requests.js";
 import { exceptionMessage, type OgcClient, RequestRefused, type ResponseCheck } from "../service/service-client.js";
@@ -13,6 +14,8 @@ const acceptOf = (member: string): string => {
 
 export interface JsonResponse {
   readonly json: Json;
+  /** What parsing it lost. */
+  readonly losses: readonly ParsingLoss[];
   readonly headers: HttpResponse["headers"];
 }
 
@@ -22,17 +25,21 @@ const permanentCode = /Invalid|NotFound|Missing|NotSupported|NotImplemented|BadR
 /** What the check has parsed already; other responses may arrive between the check and the use of one. */
 const parsedBodies = new WeakMap<Buffer, Json>();
 
+const textOfBody = ({ body, headers }: Pick<HttpResponse, "body" | "headers">): string =>
+  jsonTextOf(body, [headers["content-type"] ?? ""].flat()[0]);
+
 /** A response whose check found an object, or that was kept since. */
-const parsedJson = ({ body }: HttpResponse): Json =>
-  parsedBodies.get(body) ?? (parseExactly(body.toString("utf8")) as Json);
+const parsedJson = (response: HttpResponse): Json =>
+  parsedBodies.get(response.body) ?? (parseWithBigints(textOfBody(response)) as Json);
 
 /** Checks that a response has a member, and is no error (OGC 17-069r4, 7.5.1). */
 function checkMember(member: string): (response: HttpResponse) => ResponseCheck {
-  return ({ body }) => {
-    const text = body.toString("utf8");
+  return (response) => {
+    const { body } = response;
+    const text = textOfBody(response);
     let json: unknown;
     try {
-      json = parseExactly(text);
+      json = parseWithBigints(text);
     } catch (error) {
       const isPage = /^\s*</.test(text);
       const exception = isPage ? exceptionMessage(text) : null;
@@ -68,7 +75,9 @@ export async function requestJson(client: PageRequests, url: URL, member: string
     other.searchParams.set("f", "json");
     response = await client.request(other, accept, check);
   }
-  return { json: parsedJson(response), headers: response.headers };
+  const json = parsedJson(response);
+  const { body, headers } = response;
+  return { json, headers, losses: parsingLossesOf(body, textOfBody(response), json) };
 }
 
 /** As `requestJson`, but a refusal is an error of the registry. @throws feature-service-refused */

@@ -9,6 +9,7 @@
  *
  * A reading that fails the proof is repeated.
  */
+import { formatCount } from "../../../src/format-count.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { type FeatureKey, FeatureLedger } from "./feature-ledger.js";
 import { PageJournal } from "./page-journal.js";
@@ -20,9 +21,18 @@ export const maxAttempts = 3;
 /** The pages do not have what the service says it has. */
 export class PagesIncomplete extends Error {}
 
+/** What reading a page lost, or repaired: a notice. */
+export interface PageLoss {
+  readonly kind: "loss" | "notice";
+  readonly code: string;
+  readonly example: string;
+  readonly count: number;
+}
+
 export interface Page<Content> {
   readonly keys: readonly FeatureKey[];
   readonly content: Content;
+  readonly losses: readonly PageLoss[];
 }
 
 /** A selection of features of a layer. */
@@ -69,13 +79,14 @@ export interface DownloadSettings<Content, Store extends PageStore<Content>> {
 export async function downloadCompletely<Content, Store extends PageStore<Content>>(
   pages: PageSource<Content>,
   settings: DownloadSettings<Content, Store>,
-  context: Pick<ReadContext, "onDownload" | "reportNotice" | "signal">,
+  context: Pick<ReadContext, "onDownload" | "reportLoss" | "reportNotice" | "signal">,
 ): Promise<Store> {
   const { source, layer, isSingleRead, resumeFolder, selection } = settings;
   for (let attempt = 1; ; attempt++) {
     const before = await pages.count();
+    const losses: PageLoss[] = [];
     const read = (ledger: FeatureLedger, store?: Store, journal?: PageJournal) =>
-      readPages({ pages, settings, expected: before, attempt, ledger, context, store, journal });
+      readPages({ pages, settings, expected: before, attempt, ledger, context, store, journal, losses });
     const store = await settings.openStore();
     let flaw: string | null = null;
     let change: string | null = null;
@@ -98,7 +109,13 @@ export async function downloadCompletely<Content, Store extends PageStore<Conten
     }
     const after = await pages.count();
     if (before !== after) change = `there were ${before ?? "?"} features, then ${after ?? "?"}`;
-    if (flaw === null && change === null) return store;
+    if (flaw === null && change === null) {
+      for (const { kind, code, example, count } of losses)
+        if (kind === "loss") context.reportLoss(code, undefined, example, count);
+        else context.reportNotice(code, undefined, example, count);
+      if (before === null) context.reportNotice("count-unknown", undefined, countUnknown(layer, ledger.features));
+      return store;
+    }
     if (attempt === maxAttempts) {
       if (change !== null) throw createError("feature-service-changed", { source, reason: change, tries: attempt });
       throw createError("feature-service-incomplete", { source, reason: `"${layer}": ${flaw}` });
@@ -106,6 +123,9 @@ export async function downloadCompletely<Content, Store extends PageStore<Conten
     context.reportNotice("layer-changed", undefined, `${change ?? flaw}, so "${layer}" was read again`);
   }
 }
+
+const countUnknown = (layer: string, features: number): string =>
+  `the service does not say how many features "${layer}" has, so that nothing proves that its ${formatCount(features, "feature")} are all of them`;
 
 interface Pass<Content, Store extends PageStore<Content>> {
   readonly pages: PageSource<Content>;
@@ -116,6 +136,8 @@ interface Pass<Content, Store extends PageStore<Content>> {
   readonly context: Pick<ReadContext, "onDownload" | "signal">;
   readonly store: Store | undefined;
   readonly journal: PageJournal | undefined;
+  /** Receives what the pages lost that are kept. */
+  readonly losses: PageLoss[];
 }
 
 /** @returns why the pages cannot be all of the layer; null if nothing shows that */
@@ -132,6 +154,7 @@ async function readPages<Content, Store extends PageStore<Content>>(
       // A service that sends the same page for ever has no last one.
       if (ledger.flaw !== null) return ledger.flaw;
       await store?.append(page);
+      if (store) pass.losses.push(...page.losses);
       await journal?.accept();
       context.onDownload?.(ledger.features);
     }

@@ -26,7 +26,7 @@ interface Head {
 }
 
 /** Headers that readers of pages use. */
-const keptHeaders = ["content-crs", "content-type"];
+const keptHeaders = ["content-crs", "content-type", "link"];
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 

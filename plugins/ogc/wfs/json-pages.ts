@@ -1,6 +1,7 @@
 /** Pages of GeoJSON, which several services send instead of GML (`outputFormat=application/json`). */
 import { createError } from "../../../src/plugin/index.js";
 import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { PagesIncomplete } from "../service/complete-download.js";
 import { exceptionMessage, isPermanent, type ResponseCheck } from "../service/service-client.js";
@@ -50,10 +51,14 @@ function checkJson({ body }: { readonly body: Buffer }): ResponseCheck {
 }
 
 /** A feature collection. @throws input-corrupt, PagesIncomplete */
-export function parseJson(source: string, body: Buffer): { readonly json: Json; readonly features: readonly Json[] } {
+export function parseJson(
+  source: string,
+  body: Buffer,
+): { readonly json: Json; readonly features: readonly Json[]; readonly losses: readonly ParsingLoss[] } {
+  const text = body.toString("utf8");
   let json: unknown;
   try {
-    json = parseExactly(body.toString("utf8"));
+    json = parseExactly(text);
   } catch (error) {
     throw createError("input-corrupt", { source, reason: describeSyntaxError(error) }, error);
   }
@@ -61,7 +66,7 @@ export function parseJson(source: string, body: Buffer): { readonly json: Json; 
   const list = json.features as unknown[];
   const features = list.filter(isObject).filter(({ type }) => type === "Feature");
   if (features.length < list.length) throw new PagesIncomplete("a page has a member that is not a feature");
-  return { json, features };
+  return { json, features, losses: parsingLossesOf(body, text, json) };
 }
 
 const keyOf = ({ id, geometry, properties }: Json) => ({
@@ -75,13 +80,13 @@ export const jsonPages = (outputFormat: string, crs?: string | null): PageFormat
   accept: "application/geo+json, application/json;q=0.9, */*;q=0.5",
   check: checkJson,
   async parse(source, body) {
-    const { json, features } = parseJson(source, body);
+    const { json, features, losses } = parseJson(source, body);
     const found = crsMemberOf(json);
     if (crs !== undefined && features.length > 0 && found !== crs)
       throw new PagesIncomplete(`a page has the reference system ${found?.slice(0, 80)}, and others have ${crs}`);
     const next = objectsOf(json.links).find(({ rel }) => rel === "next");
     return {
-      ...{ keys: features.map(keyOf), content: features },
+      ...{ keys: features.map(keyOf), content: features, losses },
       announced: integerOf(json.numberReturned),
       next: next ? textOf(next.href) : null,
     };

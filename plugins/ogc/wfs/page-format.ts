@@ -1,6 +1,6 @@
 /** The formats of pages: what to request, and how to read it. */
 import type { HttpResponse, ReadContext } from "../../../src/plugin/index.js";
-import type { Page } from "../service/complete-download.js";
+import { type Page, PagesIncomplete } from "../service/complete-download.js";
 import { checkXml, type ResponseCheck } from "../service/service-client.js";
 import { xmlMedia } from "./capabilities.js";
 import { type GmlPage, keyOf, parsePage } from "./page-parser.js";
@@ -23,19 +23,36 @@ export interface PageFormat<Content> {
   parse(source: string, body: Buffer, context: ReadContext): Promise<ParsedPage<Content>>;
 }
 
-export const gmlPages: PageFormat<GmlPage> = {
+/** Letters and digits of a name: an XML name has others in place of blanks, and services choose which. */
+const essenceOf = (name: string): string =>
+  name
+    .replace(/^.*:/, "")
+    .replace(/_x[0-9a-f]{4}_/gi, "")
+    .replace(/[^\p{L}\p{N}]/gu, "")
+    .toLowerCase();
+
+/** @throws PagesIncomplete if a feature is not of the type that was requested */
+function checkType({ features }: GmlPage, typeName: string): void {
+  const wanted = essenceOf(typeName);
+  const other = features.find(([{ local }]) => essenceOf(local) !== wanted);
+  if (other) throw new PagesIncomplete(`a page has a feature of the type "${other[0].local}", which was not requested`);
+}
+
+export const gmlPages = (typeName: string): PageFormat<GmlPage> => ({
   parameters: {},
   accept: xmlMedia,
   check: checkXml(/FeatureCollection$/),
   async parse(source, body, context) {
     const content = await parsePage(source, body, context);
+    checkType(content, typeName);
     const { attributes, features } = content;
     const announced = attributes.get("numberReturned") ?? "";
     return {
       keys: features.map(([feature]) => keyOf(feature)),
       content,
+      losses: content.losses,
       announced: /^\d+$/.test(announced) ? Number(announced) : null,
       next: attributes.get("next") || null,
     };
   },
-};
+});

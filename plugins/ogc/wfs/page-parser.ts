@@ -4,6 +4,7 @@ import { XmlReader } from "../../shared/xml/reader.js";
 import { attributeOf, type GmlElement } from "../gml/element.js";
 import { FeatureWalker } from "../gml/feature-walker.js";
 import { memoryFile } from "../gml/schema.js";
+import type { PageLoss } from "../service/complete-download.js";
 import type { FeatureKey } from "../service/feature-ledger.js";
 
 /** A page of GML. */
@@ -15,6 +16,8 @@ export interface GmlPage {
   readonly leftOut: readonly string[];
   /** See `FeatureWalker.root`. */
   readonly isMapServer11: boolean;
+  /** What reading it lost: invalid bytes, control characters. */
+  readonly losses: readonly PageLoss[];
   /** The attributes of the root element. */
   readonly attributes: ReadonlyMap<string, string>;
 }
@@ -36,8 +39,14 @@ export const keyOf = (feature: GmlElement): FeatureKey => ({
 /** @throws input-corrupt, input-truncated */
 export async function parsePage(source: string, body: Buffer, context: ReadContext): Promise<GmlPage> {
   const { signal } = context;
+  const losses: PageLoss[] = [];
+  const keep =
+    (kind: PageLoss["kind"]) =>
+    (code: string, _: string | undefined, example: string, count = 1): void => {
+      losses.push({ kind, code, example, count });
+    };
   const quiet = {
-    ...{ signal, skipErrors: false, reportLoss: () => undefined, reportNotice: () => undefined },
+    ...{ signal, skipErrors: false, reportLoss: keep("loss"), reportNotice: keep("notice") },
     getTextDecoder: (encoding: string) => context.getTextDecoder(encoding),
   };
   const features: [GmlElement, string | null][] = [];
@@ -50,11 +59,13 @@ export async function parsePage(source: string, body: Buffer, context: ReadConte
     else if (event === "end") break;
     else if (event === "feature") features.push([walker.feature!, walker.srsName]);
   }
+  xml.report();
   const { root } = walker;
   return {
     body,
     features,
     leftOut,
+    losses,
     isMapServer11: root?.isMapServer11 ?? false,
     attributes: root?.attributes ?? new Map(),
   };

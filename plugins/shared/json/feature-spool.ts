@@ -2,6 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../../src/plugin/index.js";
 import { defaultSplitBytes } from "../split-size.js";
+import { stringifyExactly } from "./parse-features.js";
 import type { FeatureRange } from "./structure-scanner.js";
 import type { Json } from "./values.js";
 
@@ -62,7 +63,7 @@ export class FeatureSpool {
   /** @throws output-failed */
   async append(features: readonly Json[]): Promise<void> {
     if (features.length === 0) return;
-    const texts = features.map((feature) => JSON.stringify(feature));
+    const texts = features.map((feature) => stringifyExactly(feature));
     const bytes = Buffer.from((this.rangeRecords > 0 ? ",\n" : "") + texts.join(",\n"));
     try {
       for (let at = 0; at < bytes.length; )
