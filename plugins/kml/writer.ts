@@ -18,6 +18,7 @@ import { chooseDisplayField } from "./write/feature-elements.js";
 import { IdHashSet } from "./write/id-set.js";
 import { type PlacemarkChunk, PlacemarkEncoder } from "./write/placemark-encoder.js";
 import { createLayerSchema, geoferryData, reportDroppedColumns, writeSchema } from "./write/schema-element.js";
+import { styleFields } from "./write/style-element.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
@@ -235,6 +236,12 @@ export const readBack = (layers: readonly TargetLayer[], { precision, zPrecision
   readerOptions: { layers: layers.length > 1 ? "folders" : "one" },
   decimals: { xy: precision, z: zPrecision },
   ids: "text",
-  // Elements that the writer makes of other fields.
-  addedFields: ["name", "description", "altitudeMode", "folder"],
+  // Elements that the writer makes of other fields; a color of KML always has an opacity.
+  addedFields: [
+    "name",
+    "description",
+    "altitudeMode",
+    "folder",
+    ...styleFields.filter((name) => /-opacity$/.test(name)),
+  ],
 });

@@ -181,6 +181,20 @@ describe("options of writers", () => {
   });
 });
 
+test("a KML has an opacity for every color, also where none was written", async () => {
+  const styled = scratch.path("styled.geojson");
+  const properties = { stroke: "#ff0", "stroke-width": 3, fill: "#ff0011" };
+  const geometry = {
+    type: "LineString",
+    coordinates: [
+      [7, 46],
+      [8, 47],
+    ],
+  };
+  writeFileSync(styled, JSON.stringify({ type: "Feature", properties, geometry }));
+  await verify(styled, "kml");
+});
+
 test("coordinates in another system are verified in that system", async () => {
   for (const extension of ["gpkg", "shp", "parquet", "fgb", "csv"])
     await verify(`${samples}capitals.geojson`, extension, {
