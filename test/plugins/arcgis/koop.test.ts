@@ -391,11 +391,17 @@ describe("pages that are requested ahead", () => {
     "arrive in order, once each, with %j",
     async (readerOptions, expected) => {
       let [now, most] = [0, 0];
+      // No page is sent before as many are requested as may be at once.
+      let open: () => void = () => undefined;
+      const isOpen = new Promise<void>((resolve) => {
+        open = resolve;
+      });
       const { found, proxy } = await throughProxy(
         async (asked, answer) => {
           if (!isPage(asked)) return answer;
           most = Math.max(most, ++now);
-          await sleep(asked.parameters.get("resultOffset") === "0" ? 200 : 50);
+          if (now === expected) open();
+          await isOpen;
           now--;
           return answer;
         },

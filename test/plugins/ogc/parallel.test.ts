@@ -1,6 +1,5 @@
 /** Pages that are requested ahead: in order, within the limits, with the same proof. */
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { AheadRequests, stepBetween } from "../../../plugins/ogc/service/page-requests.js";
 import { withNetworkSettings } from "../../../src/network-settings.js";
@@ -35,12 +34,20 @@ async function convert({ address }: PagedService, more: Record<string, string> =
   return features.map(({ properties }) => properties.id);
 }
 
-/** Answers after some time, the earlier pages later, and counts the requests at the same time. */
-function delay(service: PagedService): () => number {
+/**
+ * Counts the requests at the same time. No page behind the first, from which the next ones cannot be known, is sent before
+ * `expected` are requested.
+ */
+function gather(service: PagedService, expected: number): () => number {
   let [now, most] = [0, 0];
+  let open: () => void = () => undefined;
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   service.change = async (page, answer) => {
     most = Math.max(most, ++now);
-    await sleep(page % 200 === 0 ? 40 : 10);
+    if (now === expected) open();
+    if (page > 0) await isOpen;
     now--;
     return answer;
   };
@@ -52,7 +59,7 @@ describe.each(["wfs", "oapif"] as const)("pages that are requested ahead (%s)", 
     "come in order, once each, with %j",
     async (options, expected) => {
       const service = await start(kind);
-      const most = delay(service);
+      const most = gather(service, expected);
       expect(await convert(service, options)).toEqual(from1To(count));
       expect(most()).toBe(expected);
       expect([...service.starts].sort((a, b) => a - b)).toEqual([...starts, ...starts].sort((a, b) => a - b));
