@@ -49,7 +49,7 @@ export default defineFormat({
       maxFields: maxColumns,
       fieldTypes,
       fieldNames: { pattern: /^[^\0]+$/ },
-      ids: "fid",
+      ids: "id",
       requiredScan: "summary",
       supportsStreaming: !index,
     }),
