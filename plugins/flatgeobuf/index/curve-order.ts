@@ -39,7 +39,8 @@ const digits = 1 << digitBits;
 
 /** The indexes of the keys in ascending order; those of equal keys keep theirs. */
 export function sortedIndexes(keys: Uint32Array): Uint32Array {
-  let order = Uint32Array.from(keys, (_, index) => index);
+  let order = new Uint32Array(keys.length);
+  for (let index = 0; index < order.length; index++) order[index] = index;
   let next = new Uint32Array(keys.length);
   for (let shift = 0; shift < 32; shift += digitBits) {
     const starts = new Uint32Array(digits + 1);
