@@ -357,6 +357,11 @@ export const errorDefinitions = {
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
+  "report-failed": defineError<{ path: string; reason: string }>(
+    "output",
+    (e) =>
+      `${e.path}: the report cannot be written: ${e.reason}; outputs of the conversion that were written are complete and stay`,
+  ),
   ...verifyErrors,
   "output-locked": defineError<{ output: string }>(
     "locked",

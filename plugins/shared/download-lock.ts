@@ -1,6 +1,7 @@
 /** A lock file beside an interrupted download, so that two processes do not continue it at once. */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolders } from "../../src/make-folders.js";
 import { createError } from "../../src/plugin/index.js";
 
 export class DownloadLock {
@@ -11,7 +12,7 @@ export class DownloadLock {
   async acquire(): Promise<void> {
     const { path } = this;
     try {
-      await mkdir(dirname(path), { recursive: true });
+      makeFolders(dirname(path));
       if (!isRunning(await readFile(path, "utf8").catch(() => ""))) await rm(path, { force: true });
       await writeFile(path, String(process.pid), { flag: "wx" });
     } catch (error) {
