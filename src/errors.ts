@@ -348,6 +348,11 @@ export const errorDefinitions = {
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
+  "report-failed": defineError<{ path: string; reason: string }>(
+    "output",
+    (e) =>
+      `${e.path}: the report cannot be written: ${e.reason}; outputs of the conversion that were written are complete and stay`,
+  ),
   "working-disk-full": defineError<{ path: string | null }>(
     "output",
     (e) =>
@@ -356,11 +361,6 @@ export const errorDefinitions = {
   "stdout-failed": defineError<{ reason: string }>(
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
-  ),
-  "report-failed": defineError<{ path: string; reason: string }>(
-    "output",
-    (e) =>
-      `${e.path}: the report cannot be written: ${e.reason}; outputs of the conversion that were written are complete and stay`,
   ),
   ...verifyErrors,
   "output-locked": defineError<{ output: string }>(
