@@ -77,6 +77,7 @@ const left = [
   "src/plug-and-play.ts",
   "src/sqlite",
   "src/make-folders.ts",
+  "src/running-process.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages", "src/statistics", "src/canonical"];
 
@@ -85,6 +86,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/nearest-name.ts": [],
   "src/make-folders.ts": [],
+  "src/running-process.ts": [],
   "src/format-count.ts": [],
   "src/format-reader-option.ts": [],
   "src/escape-control-characters.ts": [],
