@@ -348,6 +348,11 @@ export const errorDefinitions = {
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
+  "report-failed": defineError<{ path: string; reason: string }>(
+    "output",
+    (e) =>
+      `${e.path}: the report cannot be written: ${e.reason}; outputs of the conversion that were written are complete and stay`,
+  ),
   "working-disk-full": defineError<{ path: string | null }>(
     "output",
     (e) =>

@@ -76,6 +76,8 @@ const left = [
   "src/install-command.ts",
   "src/plug-and-play.ts",
   "src/sqlite",
+  "src/make-folders.ts",
+  "src/running-process.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages", "src/statistics", "src/canonical"];
 
@@ -83,6 +85,8 @@ const middle = ["src/io", "src/crs", "src/stages", "src/statistics", "src/canoni
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/nearest-name.ts": [],
+  "src/make-folders.ts": [],
+  "src/running-process.ts": [],
   "src/format-count.ts": [],
   "src/format-reader-option.ts": [],
   "src/escape-control-characters.ts": [],

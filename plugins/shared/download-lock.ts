@@ -1,9 +1,50 @@
 /** A lock file beside an interrupted download, so that two processes do not continue it at once. */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFileSync, readlinkSync } from "node:fs";
+import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { makeFolders } from "../../src/make-folders.js";
 import { createError } from "../../src/plugin/index.js";
+import { findProcessStart } from "../../src/running-process.js";
+
+/** The holder renews the modification time of its lock at this interval. */
+const renewalMs = 10_000;
+/** A lock of another machine or container counts as abandoned if it was not renewed for this long. */
+const foreignAbandonedAfterMs = 5 * 60_000;
+/** The holder writes the file immediately after it has created it. */
+const maxEmptyMs = 10_000;
+
+function readOrEmpty(read: () => string): string {
+  try {
+    return read().trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Process numbers have a meaning within one namespace of one machine. */
+const findMachine = (): string =>
+  `${hostname()} ${readOrEmpty(() => readlinkSync("/proc/self/ns/pid"))}`.trim().replaceAll("\n", " ");
+
+/** Start times of processes count from the start of the system. */
+const findBoot = (): string => readOrEmpty(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1"));
+
+/** The text of a lock: number and start of the process, id of the system's start, machine. */
+const ownMark = (): string => [process.pid, findProcessStart(process.pid) ?? "", findBoot(), findMachine()].join("\n");
+
+/** Whether the process that wrote a lock runs. @param ageMs time since the lock was renewed */
+function isHeld(text: string, ageMs: number): boolean {
+  const [number, start, boot, machine] = text.split("\n");
+  const pid = Number(number);
+  if (machine === undefined || !Number.isInteger(pid) || pid <= 0) return ageMs < maxEmptyMs;
+  if (machine !== findMachine()) return ageMs < foreignAbandonedAfterMs;
+  return boot === findBoot() && findProcessStart(pid) === start;
+}
 
 export class DownloadLock {
+  private mark = "";
+  private timer: NodeJS.Timeout | undefined;
+
   /** @param path of the lock file */
   constructor(private readonly path: string) {}
 
@@ -11,9 +52,11 @@ export class DownloadLock {
   async acquire(): Promise<void> {
     const { path } = this;
     try {
-      await mkdir(dirname(path), { recursive: true });
-      if (!isRunning(await readFile(path, "utf8").catch(() => ""))) await rm(path, { force: true });
-      await writeFile(path, String(process.pid), { flag: "wx" });
+      makeFolders(dirname(path));
+      await removeAbandoned(path);
+      this.mark = ownMark();
+      await writeFile(path, this.mark, { flag: "wx" });
+      this.timer = setInterval(() => void renew(path), renewalMs).unref();
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "EEXIST") throw createError("output-locked", { output: path }, error);
@@ -22,18 +65,30 @@ export class DownloadLock {
   }
 
   async release(): Promise<void> {
-    await rm(this.path, { force: true });
+    clearInterval(this.timer);
+    if ((await readMark(this.path)) === this.mark) await rm(this.path, { force: true });
   }
 }
 
-/** Whether the process that wrote a lock runs. */
-function isRunning(text: string): boolean {
-  const id = Number(text);
-  if (!Number.isInteger(id) || id <= 0) return false;
+const readMark = (path: string): Promise<string | null> => readFile(path, "utf8").catch(() => null);
+
+async function renew(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => {});
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const mark = await readMark(path);
+  const found = await stat(path).catch(() => null);
+  if (mark === null || found === null || isHeld(mark, Date.now() - found.mtimeMs)) return;
+  // Renamed first: another process may have removed this lock and taken the next one since it was read.
+  const aside = `${path}.${process.pid}`;
   try {
-    process.kill(id, 0);
-    return true;
+    await rename(path, aside);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
   }
+  if ((await readMark(aside)) === mark) await rm(aside, { force: true });
+  else await rename(aside, path);
 }

@@ -64,6 +64,10 @@ export const jobErrors = {
     "unsupported",
     (e) => `${e.queue}: this server cannot be used as a queue: ${e.reason}`,
   ),
+  "queue-job-damaged": defineError<{ what: string; reason: string }>(
+    "conflict",
+    (e) => `${e.what}: the queue has a damaged job: ${e.reason}; nothing was written for it; run the job again`,
+  ),
   "worker-incompatible": defineError<{ worker: string; reason: string }>(
     "unavailable",
     (e) => `worker ${e.worker} refuses the job: ${e.reason}`,

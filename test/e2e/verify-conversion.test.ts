@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Protocol } from "../../src/cli/protocol/protocol.js";
+import { writeProtocol } from "../../src/cli/protocol/write-protocol.js";
 import { geoferry, root, samples } from "../support/command.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
@@ -238,6 +239,43 @@ describe("--report", () => {
     );
     expect([status, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
+
+  test("a report that cannot be written stops the conversion before it starts", () => {
+    const folder = newFolder();
+    writeFileSync(`${folder}/file`, "");
+    const { status, stderr } = convert(folder, `${samples}/parks.geojson`, "out.csv", "--report", "file/r.json");
+    expect([status, stderr]).toEqual([6, expect.stringContaining("file/r.json: cannot be written")]);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test("the check of the report leaves no folder behind", () => {
+    const folder = newFolder();
+    expect(convert(folder, "missing.geojson", "out.csv", "--report", "new/r.json").status).toBe(3);
+    expect(existsSync(`${folder}/new/r.json`)).toBe(true);
+    expect(readdirSync(`${folder}/new`)).toEqual(["r.json"]);
+  });
+
+  test("a report that fails after the conversion does not claim that nothing is left", async () => {
+    const folder = newFolder();
+    writeFileSync(`${folder}/file`, "");
+    const failure = writeProtocol(`${folder}/file/r.json`, {} as Protocol);
+    await expect(failure).rejects.toMatchObject({
+      code: "report-failed",
+      message: expect.stringMatching(/: the report cannot be written: [^;]+; outputs .* are complete and stay$/),
+    });
+  });
+
+  test
+    .skipIf(process.platform !== "linux")
+    .each([["out.csv", "--report", "/proc/nope/r.json"], ["/proc/nope/out.csv"]])(
+    "%s %s %s: a folder that the system refuses with ENOENT ends the command",
+    (...args) => {
+      const folder = newFolder();
+      const { status, stderr } = convert(folder, `${samples}/parks.geojson`, ...args);
+      expect([status, stderr]).toEqual([6, expect.stringContaining("/proc/nope/")]);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 });
 
 describe("verify: true in a job", () => {

@@ -1,6 +1,7 @@
 /** Attachments of features: counted, or downloaded into a folder (ArcGIS REST API, "Query attachments"). */
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolders } from "../../../src/make-folders.js";
 import { createError } from "../../../src/plugin/index.js";
 import { integerOf, objectsOf, textOf } from "../../shared/json/values.js";
 import type { ServiceLayer } from "./layer-list.js";
@@ -103,9 +104,11 @@ export async function downloadAttachments(
     if (present && size !== null && present.size === size) continue;
     if (present)
       throw failed(path, "a file of another size than the attachment is there; remove it, or name another folder");
-    await mkdir(target, { recursive: true }).catch((error: unknown) => {
+    try {
+      makeFolders(target);
+    } catch (error) {
       throw failed(target, String(error));
-    });
+    }
     const part = `${path}.${process.pid}.part`;
     try {
       const saved = await client.save(`/${layer.id}/${feature}/attachments/${id}`, part);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createError } from "../../errors.js";
+import { asGeoferryError, createError } from "../../errors.js";
+import { createSink } from "../../io/output/create-sink.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import { writePage } from "../output/self-contained-page.js";
 import { renderProtocol } from "./page.js";
@@ -11,10 +12,10 @@ const isEarlierProtocol = (text: string): boolean =>
   text.includes('"type": "geoferry-migration-protocol"') || text.includes('<body class="protocol">');
 
 /**
- * Checks `--report` before anything is converted.
- * @throws usage, output-exists
+ * Checks `--report` before anything is converted: that the file may be replaced, and that it can be written.
+ * @throws usage, output-failed
  */
-export function checkProtocolPath(path: string, { inputs, output, rejects }: ConvertRequest): void {
+export async function checkProtocolPath(path: string, { inputs, output, rejects }: ConvertRequest): Promise<void> {
   const refuse = (reason: string) => {
     throw createError("usage", { reason: `--report ${path}: ${reason}` });
   };
@@ -23,10 +24,19 @@ export function checkProtocolPath(path: string, { inputs, output, rejects }: Con
     if (isSamePath(path, other)) refuse(`${other} is a file of the conversion; name another one`);
   if (existsSync(path) && !isEarlierProtocol(readFileSync(path, "utf8")))
     refuse("the file exists, but is not the protocol of an earlier conversion; name another one");
+  // Disposing of it removes the temporary file and created folders, which the conversion must not find.
+  await using sink = await createSink(path, { overwrite: true });
+  await sink.create();
 }
 
-/** Writes the protocol as a page, or as JSON by the name of the file. @throws output-failed */
+/** Writes the protocol as a page, or as JSON by the name of the file. @throws report-failed */
 export async function writeProtocol(path: string, protocol: Protocol): Promise<void> {
   const text = /\.html$/i.test(path) ? renderProtocol(protocol) : `${JSON.stringify(protocol, null, 2)}\n`;
-  await writePage(text, path, true);
+  try {
+    await writePage(text, path, true);
+  } catch (error) {
+    const { details, message } = asGeoferryError(error);
+    const { reason = message }: { readonly reason?: string } = details;
+    throw createError("report-failed", { path, reason }, error);
+  }
 }

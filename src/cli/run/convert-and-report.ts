@@ -22,7 +22,7 @@ export async function convertAndReport(
 ): Promise<number> {
   const { report: protocolPath } = args;
   if (protocolPath !== undefined)
-    (await import("../protocol/write-protocol.js")).checkProtocolPath(protocolPath, request);
+    await (await import("../protocol/write-protocol.js")).checkProtocolPath(protocolPath, request);
   const display = ProgressDisplay.of(args);
   const opened = await openHost(args, display.callback);
   const shown = { ...opened, onLeftOut: (paths: readonly string[]) => renderLeftOut(paths, args) };
@@ -43,7 +43,7 @@ export async function convertAndReport(
   return status;
 }
 
-/** Writes the protocol of the conversions. @throws output-failed */
+/** Writes the protocol of the conversions. @throws report-failed */
 async function fileProtocol(
   path: string,
   request: ConvertRequest,

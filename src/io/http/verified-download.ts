@@ -1,8 +1,9 @@
 /** Downloads a file whose size and SHA-256 are known in advance. */
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
+import { makeFolders } from "../../make-folders.js";
 import { networkSettings } from "../../network-settings.js";
 import { describeSystemError } from "../input/source.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
@@ -41,7 +42,8 @@ export async function downloadVerified(
   const failed = (error: unknown) =>
     createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
   const temporary = join(folder, `.${basename(path)}.${newMark()}.part`);
-  const handle = await mkdir(folder, { recursive: true })
+  const handle = await Promise.resolve()
+    .then(() => makeFolders(folder))
     .then(() => removeAbandoned(folder))
     .then(() => open(temporary, "wx", 0o644))
     .catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { createError } from "../../errors.js";
+import { makeFolders } from "../../make-folders.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
 import { BufferedFile } from "../output/buffered-file.js";
 import { describeSystemError } from "./source.js";
@@ -67,7 +68,7 @@ export class Spool implements AsyncDisposable {
       throw createError("internal", { reason: `the spool file ${JSON.stringify(name)} would be outside the spool` });
     }
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(path), 0o700);
     } catch (error) {
       throw spoolError(path, error);
     }

@@ -1,5 +1,6 @@
 import { readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { findProcessStart } from "../../running-process.js";
 import { randomDigits, shortHash } from "../short-hash.js";
 
 /**
@@ -29,15 +30,6 @@ export function newMark(): string {
   return `${ownMarkPrefix}-${randomDigits()}`;
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
-
 /**
  * Whether the process that created the mark no longer runs.
  * @param modifiedMs modification time of the marked file
@@ -47,7 +39,7 @@ export function isAbandoned(mark: string, modifiedMs: number, deadPrefix?: strin
   const [host, pid] = mark.split("-");
   if (host !== hostMark && `${host}-${pid}` === deadPrefix) return true;
   if (host !== hostMark) return Date.now() - modifiedMs > foreignAbandonedAfterMs;
-  return !isRunning(Number(pid));
+  return findProcessStart(Number(pid)) === null;
 }
 
 const removedOnExit = new Set<string>();

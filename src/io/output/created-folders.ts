@@ -1,15 +1,12 @@
 /** Creates folders for outputs, and removes them again if nothing is written there. */
-import { mkdirSync, rmdirSync } from "node:fs";
+import { rmdirSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
+import { makeFolders } from "../../make-folders.js";
 
 /** Folders that this process has created, while an output below them is being written. */
 const createdFolders = new Set<string>();
 /** Number of outputs that are being written, by folder. */
 const outputsInFolder = new Map<string, number>();
-
-/** Windows reports the first created folder with the prefix of long paths: `\\?\C:\maps`. */
-const withoutLongPathPrefix = (path: string): string =>
-  path.replace(/^\\\\\?\\(UNC\\)?/, (_, share?: string) => (share ? "\\\\" : ""));
 
 const isInUse = (folder: string): boolean =>
   [...outputsInFolder.keys()].some((held) => held === folder || held.startsWith(folder + sep));
@@ -22,9 +19,8 @@ const isInUse = (folder: string): boolean =>
  */
 export function createFolder(folder: string): () => void {
   const path = resolve(folder);
-  const first = mkdirSync(path, { recursive: true });
-  if (first !== undefined) {
-    const top = resolve(withoutLongPathPrefix(first));
+  const top = makeFolders(path);
+  if (top !== null) {
     for (let at = path; at.length >= top.length; at = dirname(at)) createdFolders.add(at);
   }
   outputsInFolder.set(path, (outputsInFolder.get(path) ?? 0) + 1);

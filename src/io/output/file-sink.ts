@@ -1,6 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
+import { makeFolders } from "../../make-folders.js";
 import type { SinkFile } from "../../plugin/format.js";
 import { describeSystemError } from "../input/source.js";
 import { BufferedFile } from "./buffered-file.js";
@@ -98,7 +98,7 @@ export class FileSink implements HostSink {
       const file = await BufferedFile.create(temporary, mode).catch(async (error: unknown) => {
         if (systemErrorCode(error) !== "ENOENT") throw error;
         // Another process has removed the empty folder after its own failure.
-        await mkdir(dirname(final), { recursive: true });
+        makeFolders(dirname(final));
         return BufferedFile.create(temporary, mode);
       });
       const part = new OutputPart(this.name, file, final, isMain, replaced);

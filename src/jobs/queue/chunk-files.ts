@@ -1,9 +1,10 @@
 /** The folder beside the output, on shared storage, through which workers exchange chunks of a large input. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { newMark } from "../../io/output/abandoned-files.js";
 import { shortenName } from "../../io/output/temporary-names.js";
+import { makeFolders } from "../../make-folders.js";
 import type { Piece, PieceResult, TaskSpec } from "../../pipeline/execute/task.js";
 
 /** Limit of the output's name within the folder's name, since file names are limited to 255 bytes. */
@@ -34,7 +35,7 @@ const resultPath = (folder: string, task: number, group: number) => join(folder,
 
 /** Stores the digests that the first worker computed; creates the folder. */
 export function writeDigests(folder: string, digests: readonly (string | null)[]): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   write(digestsPath(folder), digests);
 }
 

@@ -1,11 +1,12 @@
 /** Named profiles with the address and credentials of a service, in a file that only its owner can read. */
-import { chmod, mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { chmod, open, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { rename } from "../../io/output/rename.js";
 import { randomDigits } from "../../io/short-hash.js";
+import { makeFolders } from "../../make-folders.js";
 import type { NetworkSettings } from "../../network-settings.js";
 import { isObject } from "../http/sanitize-for-display.js";
 import type { Connection } from "./connection.js";
@@ -47,7 +48,7 @@ export async function writeProfiles(file: string, profiles: Profiles): Promise<v
   const text = `${JSON.stringify(Object.fromEntries([...profiles].map(([name, profile]) => [name, toFileEntry(profile)])), null, 2)}\n`;
   const temporary = `${file}.${randomDigits()}`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file), 0o700);
     const handle = await open(temporary, "wx", 0o600);
     try {
       // Independent of the umask.

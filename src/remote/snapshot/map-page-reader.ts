@@ -28,6 +28,7 @@ export class MapPageReader {
   private readonly etags = new Set<string | null>();
   private readonly seen = new Set<string>();
   private firstTag: string | null = null;
+  private hasWeakTag = false;
 
   /** @param knownEtag number of pages at the previous reading: up to that page, requests are sent concurrently */
   constructor(
@@ -43,6 +44,11 @@ export class MapPageReader {
   /** Entity tag of the map: that of its only page, or the one that all pages share; null if there is none. */
   get etag(): string | null {
     return this.etags.size === 1 ? this.firstTag : null;
+  }
+
+  /** Whether all pages have the same strong entity tag, so that the service declares them parts of one state. */
+  get isOneState(): boolean {
+    return this.etag !== null && !this.hasWeakTag;
   }
 
   /**
@@ -105,6 +111,7 @@ export class MapPageReader {
 
   private record(etag: string | null, number: number): void {
     if (number === 1) this.firstTag = etag;
+    this.hasWeakTag ||= etag?.startsWith("W/") ?? false;
     this.etags.add(etag === null ? null : weakTag(etag));
   }
 

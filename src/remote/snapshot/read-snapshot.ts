@@ -5,7 +5,7 @@ import { createError } from "../../errors.js";
 import type { Extent } from "../../model/geometry.js";
 import type { MapClient, MapPage } from "../client/map-client.js";
 import { MapPageReader, type NumberedPage } from "./map-page-reader.js";
-import { matchesStoredMap, type SnapshotDigest, storePages } from "./store-pages.js";
+import { compareWithStoredMap, type StoredMap, storePages } from "./store-pages.js";
 
 /** The state of a map at one point in time; its features are in `workspace.map`, with unique ids. */
 export interface Snapshot {
@@ -56,10 +56,11 @@ const maxAttempts = 3;
 /**
  * Reads a whole map into `workspace.map`, replacing its content. Concurrent writes shift pages, so a reading is
  * accepted only if the map fits one page, if all pages have the same entity tag, or if a second pass finds the same
- * features with the same digests.
+ * features with the same digests. An id that occurs twice is a sign of shifted pages; with the same strong entity tag on
+ * all pages it contradicts the tag, since that identifies one state (RFC 9110, 8.8.1).
  * @returns null if the map still has the entity tag `ifNoneMatch`; then nothing is stored
- * @throws remote-changed-during-read if the map changed in each of three attempts; output-failed, input-too-large;
- * errors of `MapClient.page`
+ * @throws remote-changed-during-read if the map changed in each of three attempts; remote-protocol-error; output-failed,
+ * input-too-large; errors of `MapClient.page`
  */
 export async function readSnapshot(
   client: MapClient,
@@ -95,19 +96,28 @@ export async function readSnapshot(
       limit,
     );
     first = undefined;
-    if (singleRead || reading.isSteady) return createSnapshot(stored, reading.etag);
+    checkUniqueIds(client, reading, stored.repeatedId);
+    if (singleRead || (reading.isSteady && stored.repeatedId === null)) return createSnapshot(stored, reading.etag);
     const secondReading = new MapPageReader(client, reading.pages);
-    const isUnchanged = await matchesStoredMap(
+    const { isUnchanged, repeatedId } = await compareWithStoredMap(
       withProgress(secondReading.read(), settings, 2),
       workspace,
       storageOptions,
     );
+    checkUniqueIds(client, secondReading, repeatedId);
     if (isUnchanged) return createSnapshot(stored, secondReading.etag);
   }
   throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }
 
-const createSnapshot = ({ stats, fingerprint }: SnapshotDigest, etag: string | null): Snapshot => ({
+/** @throws remote-protocol-error if an id occurs twice in one state of the map */
+function checkUniqueIds({ url, id }: MapClient, reading: MapPageReader, repeatedId: string | null): void {
+  if (repeatedId === null || !reading.isOneState) return;
+  const reason = `two features of map ${id} have the id ${repeatedId}, although all pages have the same entity tag`;
+  throw createError("remote-protocol-error", { service: url, reason });
+}
+
+const createSnapshot = ({ stats, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
   features: stats.features,
   etag,
   fingerprint,

@@ -33,9 +33,15 @@ function writtenTexts({ features, texts }: NumberedPage, { exact }: StorageOptio
 }
 
 /** Statistics and fingerprint of a stored map. */
-export interface SnapshotDigest {
+interface SnapshotDigest {
   readonly stats: SnapshotStats;
   readonly fingerprint: string;
+}
+
+/** The stored features of a map, and whether the pages repeated one. */
+export interface StoredMap extends SnapshotDigest {
+  /** An id that occurred more than once; null if all are unique. */
+  readonly repeatedId: string | null;
 }
 
 /** Limit of the bytes of a map's features in the temporary folder. */
@@ -60,7 +66,7 @@ export async function storePages(
   options: StorageOptions,
   key?: KeyReader,
   limit?: MapSizeLimit,
-): Promise<SnapshotDigest> {
+): Promise<StoredMap> {
   const { database, map } = workspace;
   const path = join(workspace.folder, "map.ndjson");
   database.exec("DROP INDEX IF EXISTS map_id; DROP INDEX IF EXISTS map_key");
@@ -105,17 +111,22 @@ export async function storePages(
   } finally {
     await file.close();
   }
-  return removeDuplicateIds(workspace) ? digestSnapshot(workspace) : { stats, fingerprint: fingerprint.toString() };
+  const repeatedId = removeDuplicateIds(workspace);
+  const digest = repeatedId === null ? { stats, fingerprint: fingerprint.toString() } : digestSnapshot(workspace);
+  return { ...digest, repeatedId };
 }
 
-/** Keeps the last row of each id. @returns whether any row was deleted */
-function removeDuplicateIds({ database }: Workspace): boolean {
+/** Keeps the last row of each id. @returns an id with several rows; null if there is none */
+function removeDuplicateIds({ database }: Workspace): string | null {
   database.exec("CREATE INDEX map_id ON map (id)");
-  if (!database.prepare("SELECT 1 FROM map GROUP BY id HAVING count(*) > 1 LIMIT 1").get()) return false;
-  const { changes } = database
+  const repeated = database
+    .prepare<[], { id: string }>("SELECT id FROM map GROUP BY id HAVING count(*) > 1 LIMIT 1")
+    .get();
+  if (!repeated) return null;
+  database
     .prepare("DELETE FROM map WHERE EXISTS (SELECT 1 FROM map later WHERE later.id = map.id AND later.seq > map.seq)")
     .run();
-  return changes > 0;
+  return repeated.id;
 }
 
 function digestSnapshot({ map }: Workspace): SnapshotDigest {
@@ -129,12 +140,19 @@ function digestSnapshot({ map }: Workspace): SnapshotDigest {
   return { stats, fingerprint: fingerprint.toString() };
 }
 
-/** Whether the pages contain exactly the stored features, with the same digests, in any order. */
-export async function matchesStoredMap(
+export interface MapComparison {
+  /** Whether the pages contain exactly the stored features, with the same digests. */
+  readonly isUnchanged: boolean;
+  /** An id that occurred more than once in the pages that were read; null if there is none. */
+  readonly repeatedId: string | null;
+}
+
+/** Compares pages with the stored features, in any order, up to the first difference. */
+export async function compareWithStoredMap(
   pages: PageStream,
   { database }: Workspace,
   options: StorageOptions,
-): Promise<boolean> {
+): Promise<MapComparison> {
   const find = database.prepare<[string], { seq: number; digest: string; exact: string | null }>(
     "SELECT seq, digest, exact FROM map WHERE id = ?",
   );
@@ -144,16 +162,18 @@ export async function matchesStoredMap(
   const { rows, last } = counts.get()!;
   const seen = new Uint8Array(Math.ceil((last + 1) / 8));
   let distinct = 0;
+  let repeatedId: string | null = null;
   for await (const page of pages) {
     const written = writtenTexts(page, options);
     for (const [n, feature] of page.features.entries()) {
       const stored = find.get(feature.id);
       if (stored?.digest !== featureDigest(feature, options.rounding) || stored.exact !== exactDigest(written[n]))
-        return false;
+        return { isUnchanged: false, repeatedId: null };
       const bit = 1 << (stored.seq & 7);
       if ((seen[stored.seq >> 3]! & bit) === 0) distinct += 1;
+      else repeatedId = feature.id;
       seen[stored.seq >> 3]! |= bit;
     }
   }
-  return distinct === rows;
+  return { isUnchanged: distinct === rows, repeatedId };
 }

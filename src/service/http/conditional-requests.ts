@@ -25,9 +25,23 @@ interface EntityTag {
 /** Proxies that compress responses append the other codings, as Apache's mod_brotli does. */
 const ownTagPattern = /^(\d{1,16}-[0-9a-f]{16})(?:-after-(\d{1,16}))?(?:-(?:gzip|br|deflate|zstd))?$/;
 
+const tagPattern = /(W\/)?"([^"]*)"/g;
+
+/** Stands for a tag; no header contains it. */
+const tagMark = "\0";
+
+/** Whether a header is a list of tags (RFC 9110, 5.6.1.2 and 8.8.3), possibly with empty elements. */
+const isTagList = (header: string): boolean =>
+  header
+    .replace(tagPattern, tagMark)
+    .split(",")
+    .every((element) => element.trim() === "" || element.trim() === tagMark);
+
+/** A malformed list has no tags, so that If-Match is never true by accident. */
 function parseEntityTags(header: string): EntityTags {
   if (header.trim() === "*") return "*";
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) => {
+  if (!isTagList(header)) return [];
+  return [...header.matchAll(tagPattern)].map(([, weak, tag]) => {
     const [, version = null, place] = ownTagPattern.exec(tag!) ?? [];
     return { weak: weak !== undefined, version, startsAfter: place === undefined ? null : Number(place) };
   });

@@ -3,12 +3,13 @@
  * another is written after it. A power loss may lose the second line; the batch is then uncertain, and the map itself
  * determines the outcome, as after any crash.
  */
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { syncFolder } from "../../io/output/publish-outputs.js";
 import { rename } from "../../io/output/rename.js";
+import { makeFolders } from "../../make-folders.js";
 import type { RemoteKey } from "../../remote/wire.js";
 
 export type WriteKind = "create" | "update" | "delete" | "put";
@@ -64,7 +65,7 @@ export class Journal implements AsyncDisposable {
   static async begin(folder: string, header: JournalHeader): Promise<Journal> {
     const path = journalPath(folder);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolders(folder, 0o700);
       const handle = await open(`${path}.new`, "w", 0o600);
       const journal = new Journal(path, handle, header.run, 0);
       await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...header });

@@ -5,7 +5,6 @@ import {
   closeSync,
   existsSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -16,6 +15,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { makeFolders } from "../../make-folders.js";
 
 /**
  * `--state`, or else geoferry's folder in XDG_STATE_HOME, which defaults to ~/.local/state unless it is an absolute
@@ -37,7 +37,7 @@ export function ensureStateId(root: string): string {
   const path = join(root, "id");
   try {
     // An existing folder may be shared: its permissions stay.
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeFolders(root, 0o700);
     // Created atomically, since another process may create it at the same time.
     const temporaryPath = join(root, `.id-${randomUUID()}`);
     writeFileSync(temporaryPath, randomUUID(), { mode: 0o600 });
@@ -71,7 +71,7 @@ export const normalizeServiceUrl = (service: string): string => {
 /** Creates a folder if missing, and restricts it to its owner. @returns the folder @throws output-failed */
 export function ensurePrivateFolder(folder: string): string {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     chmodSync(folder, 0o700);
   } catch (error) {
     throw createError(

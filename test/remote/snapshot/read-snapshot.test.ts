@@ -153,6 +153,43 @@ describe("entity tags", () => {
   });
 });
 
+describe("an id on two pages", () => {
+  /** The first feature of page 2 has the id of the third feature; its content is its own or that of the third. */
+  const repeating = (etag: (request: number) => string | null, content: "own" | "same" = "own") => {
+    const all = features(1200);
+    all[500] = content === "same" ? feature(3) : { ...feature(501), id: feature(3).id };
+    return new ScriptedMap((number, request) => ({ features: pageOf(all, number), etag: etag(request) }));
+  };
+
+  test.each(["own", "same"] as const)("contradicts one strong tag of all pages (%s content)", async (content) => {
+    await expect(snapshotOf(repeating(() => '"7"', content))).rejects.toMatchObject({
+      code: "remote-protocol-error",
+      message: expect.stringContaining(`map m1 have the id ${feature(3).id}`),
+    });
+    await expect(
+      snapshotOf(
+        repeating(() => '"7"', content),
+        { singleRead: true },
+      ),
+    ).rejects.toMatchObject({
+      code: "remote-protocol-error",
+    });
+  });
+
+  test("contradicts one strong tag of the second reading", async () => {
+    const map = repeating((request) => (request === 1 ? '"6"' : '"7"'), "same");
+    await expect(snapshotOf(map)).rejects.toMatchObject({ code: "remote-protocol-error" });
+  });
+
+  test.each([
+    ["changing tags", (request: number) => `"${request}"`],
+    ["a weak tag", () => 'W/"7"'],
+    ["no tag", () => null],
+  ])("is a sign of shifted pages with %s, so the map is read again", async (_, etag) => {
+    await expect(snapshotOf(repeating(etag))).rejects.toMatchObject({ code: "remote-changed-during-read" });
+  });
+});
+
 describe("concurrent writes", () => {
   test("a feature inserted at the front shifts all pages, and a second attempt succeeds", async () => {
     const before = features(1000);

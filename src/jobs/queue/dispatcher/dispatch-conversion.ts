@@ -149,7 +149,8 @@ async function awaitResult(
     const outcome = await distributedRun.waitFor(entry, signal);
     if ("returnValue" in outcome) {
       const { worker, converted } = outcome.returnValue;
-      finished = { input, output, worker, record: converted!, digests: converted!.digests };
+      if (!converted) throw createError("queue-job-damaged", { what: entry.label, reason: "its result is missing" });
+      finished = { input, output, worker, record: converted, digests: converted.digests };
     } else {
       const { failure } = outcome;
       const { worker } = failure;

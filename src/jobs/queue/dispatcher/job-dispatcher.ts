@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
 import { version } from "../../../version.js";
+import { checkQueueKeys, checkQueueList } from "../check-keys.js";
 import { checkCommands, connectionOptions, isRefusal, noop, openRedis, toConnectionError } from "../connection.js";
 import {
   type JobFailure,
@@ -16,6 +17,7 @@ import {
   toJobFailure,
 } from "../job-payload.js";
 import { type Cancellation, cancelChannel, isMapQueue, queuesKey } from "../queue-names.js";
+import { ensureReadableJob } from "../repair-job.js";
 import { withAbort } from "../with-abort.js";
 import { type ConnectedWorker, describeWorkers, listConnectedWorkers } from "./connected-workers.js";
 import type { DispatcherSettings } from "./settings.js";
@@ -94,15 +96,23 @@ export class JobDispatcher implements AsyncDisposable {
     }, pollIntervalMs);
   }
 
-  /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
+  /** @throws queue-unavailable, queue-forbidden, queue-incompatible, queue-not-accepting */
   static async open(settings: DispatcherSettings, events: DispatcherEvents): Promise<JobDispatcher> {
-    return new JobDispatcher(settings, await openRedis(settings.address, settings.prefix, events.onNotice), events);
+    const redis = await openRedis(settings.address, settings.prefix, events.onNotice);
+    try {
+      await checkQueueList(redis, settings);
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
+    return new JobDispatcher(settings, redis, events);
   }
 
   private get options() {
     return { connection: this.redis, prefix: this.settings.prefix, skipVersionCheck: true };
   }
 
+  /** @throws queue-not-accepting */
   open(name: string): Promise<OpenQueue> {
     const known = this.queues.get(name);
     if (known) return known;
@@ -112,6 +122,7 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   private async openQueue(name: string): Promise<OpenQueue> {
+    await checkQueueKeys(this.redis, this.settings, name);
     const queue = new Queue<JobPayload, JobReturnValue>(name, this.options);
     queue.on("error", noop);
     const events = new QueueEvents(name, {
@@ -206,10 +217,16 @@ export class JobDispatcher implements AsyncDisposable {
     }
   }
 
+  /** @throws queue-not-accepting if its key has another type */
+  async readJob(queueName: string, id: string): Promise<DispatchedJob | undefined> {
+    const { queue } = await this.open(queueName);
+    await ensureReadableJob(this.redis, queue.toKey(id), this.settings.address);
+    return queue.getJob(id);
+  }
+
   /** Looks a job up in Redis, and resolves its waiter if it has finished. @returns whether the job exists */
   async checkJob(queueName: string, id: string): Promise<boolean> {
-    const { queue } = await this.open(queueName);
-    const job = await queue.getJob(id);
+    const job = await this.readJob(queueName, id);
     if (!job) return false;
     if (job.finishedOn === undefined || job.finishedOn === null) return true;
     const what = this.pending.get(keyOf({ queue: queueName, id }))?.entry.label ?? id;
@@ -240,7 +257,7 @@ export class JobDispatcher implements AsyncDisposable {
   private async reportRetry(name: string, id: string): Promise<void> {
     const found = this.pending.get(keyOf({ queue: name, id }));
     if (!found) return;
-    const job = await (await this.open(name)).queue.getJob(id);
+    const job = await this.readJob(name, id);
     if (!job?.failedReason) return;
     const { message } = readFailure(job.failedReason, found.entry.label);
     this.events.onNotice(`${found.entry.label}: ${message}; retrying in ${Math.round(job.delay / 100) / 10} s`);
@@ -357,9 +374,9 @@ export class JobDispatcher implements AsyncDisposable {
     beforeRemove: (job: DispatchedJob) => void = noop,
   ): Promise<boolean> {
     const { queue: name, id } = at;
-    const { queue } = await this.open(name);
     if (await this.isLocked(at)) return false;
-    const job = await queue.getJob(id);
+    const { queue } = await this.open(name);
+    const job = await this.readJob(name, id);
     if (job) beforeRemove(job);
     try {
       await queue.remove(id);

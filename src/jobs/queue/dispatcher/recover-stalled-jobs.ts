@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createError } from "../../../errors.js";
 import { addDigests } from "../../steps/convert-step.js";
 import { chunkFolder, removeChunks } from "../chunk-files.js";
+import { isPayload } from "../find-damage.js";
 import { isReadable, mapQueueName, queueSubject, workQueueName } from "../queue-names.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { DispatchedJob } from "./job-dispatcher.js";
@@ -13,7 +14,7 @@ const pollIntervalMs = 300;
 
 /**
  * Removes waiting jobs, cancels active ones, and records the outputs of finished ones as written by the job.
- * @throws interrupted
+ * @throws interrupted, queue-not-accepting
  */
 export async function recoverStalledJobs(distributedRun: DistributedRun): Promise<void> {
   const { dispatcher, options } = distributedRun;
@@ -28,7 +29,9 @@ export async function recoverStalledJobs(distributedRun: DistributedRun): Promis
       if (ids.length === 0) break;
       if (!isReported) options.onNotice("an earlier run of this job left jobs in the queue; removing them");
       isReported = true;
-      const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
+      const jobs = (await Promise.all(ids.map((id) => dispatcher.readJob(name, id)))).filter(
+        (job) => job !== undefined,
+      );
       const runs = new Set(jobs.filter(hasPayload).map(({ data }) => data.runId));
       for (const runId of runs) await dispatcher.publishCancellation({ runId, step: null });
       // A live worker releases a cancelled job; its outcome is final when no worker holds it. Ids without a job, which
@@ -55,9 +58,8 @@ async function queuesOf({ options: { job }, settings, dispatcher }: DistributedR
   return [...others, ...own];
 }
 
-/** Redis may have evicted the payload, unless its maxmemory-policy is noeviction. */
-const hasPayload = ({ data }: DispatchedJob): boolean =>
-  (data as Partial<DispatchedJob["data"]> | undefined)?.work !== undefined;
+/** Redis may have evicted the payload, unless its maxmemory-policy is noeviction, and other programs may change it. */
+const hasPayload = ({ data }: DispatchedJob): boolean => isPayload(data);
 
 /** Records the output of a queue job that no run waits for, so that the next run may replace it. */
 export function saveFinishedOutput({ options }: DistributedRun, job: DispatchedJob): void {

@@ -1,5 +1,5 @@
 /** Lets other workers process the pieces of a large input, and reads their results from shared storage. */
-import { mkdirSync } from "node:fs";
+import { makeFolders } from "../../../make-folders.js";
 import type { Executor, TaskHandle } from "../../../pipeline/execute/executor.js";
 import { LocalExecutor } from "../../../pipeline/execute/local-executor.js";
 import type { Piece, PieceResult, TaskSpec } from "../../../pipeline/execute/task.js";
@@ -49,7 +49,7 @@ export class ChunkedExecutor implements Executor {
     const { chunkBytes } = this;
     const folder = sizedChunkFolder(this.folder, chunkBytes);
     const task = this.tasks++;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     const pending: ChunkWork[] = [];
     let groups = 0;
     for await (const work of groupBySize(pieces, chunkBytes)) {

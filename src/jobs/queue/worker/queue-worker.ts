@@ -1,12 +1,16 @@
 /** Takes jobs from the shared queue of files and chunks, and from the queue of each map. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { Queue, Worker } from "bullmq";
+import { Queue, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
+import { createError } from "../../../errors.js";
 import { version } from "../../../version.js";
+import { checkQueueKeys, checkQueueList } from "../check-keys.js";
 import { connectionOptions, noop, openReconnectingRedis, openRedis } from "../connection.js";
 import { connectionName, listConnectedWorkers } from "../dispatcher/connected-workers.js";
 import type { DispatcherSettings } from "../dispatcher/settings.js";
+import { findDamage } from "../find-damage.js";
+import { toJobFailure } from "../job-payload.js";
 import {
   type Cancellation,
   cancelChannel,
@@ -15,6 +19,7 @@ import {
   queuesKey,
   workQueueName,
 } from "../queue-names.js";
+import { repairJob } from "../repair-job.js";
 import { LostWorkers } from "./lost-workers.js";
 import { Refusals } from "./refusals.js";
 import { type ActiveJob, takeJob, type WorkerJob } from "./take-job.js";
@@ -100,7 +105,7 @@ export class QueueWorker {
     });
   }
 
-  /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
+  /** @throws queue-unavailable, queue-forbidden, queue-incompatible, queue-not-accepting */
   static async open(
     settings: WorkerSettings,
     processes: WorkerPool,
@@ -111,8 +116,14 @@ export class QueueWorker {
     const id = randomUUID();
     const listener = openReconnectingRedis(settings.address, connectionName(settings.prefix, { id, version }));
     const worker = new QueueWorker(settings, id, redis, listener, processes, onEvent);
-    await worker.start();
-    return worker;
+    try {
+      await checkQueueList(redis, settings);
+      await worker.start();
+      return worker;
+    } catch (error) {
+      for (const connection of [redis, listener]) connection.disconnect();
+      throw error;
+    }
   }
 
   private async start(): Promise<void> {
@@ -139,6 +150,7 @@ export class QueueWorker {
 
   private async listen(name: string, concurrency: number): Promise<void> {
     const { address, prefix, stalledAfter } = this.settings;
+    await checkQueueKeys(this.redis, this.settings, name);
     const options = { connection: connectionOptions(address), prefix, skipVersionCheck: true };
     const queue = new Queue(name, { connection: this.redis, prefix, skipVersionCheck: true });
     queue.on("error", noop);
@@ -155,7 +167,10 @@ export class QueueWorker {
       },
     );
     worker.on("error", noop);
-    worker.on("stalled", (job) => this.onEvent({ type: "stalled", job }));
+    worker.on("stalled", (job) => {
+      this.onEvent({ type: "stalled", job });
+      repairJob(this.redis, queue.toKey(job)).catch(noop);
+    });
     // Another worker may own the job now, and two must not write.
     worker.on("lockRenewalFailed", (jobs) => {
       for (const id of jobs) this.activeJobs.get(`${name}/${id}`)?.onLockLost();
@@ -174,6 +189,7 @@ export class QueueWorker {
     const key = `${queue.name}/${job.id}`;
     const known = this.workers.get(queue.name);
     if (known) known.used = Date.now();
+    this.checkData(job);
     const { runId, step } = job.data;
     const isCancelled = this.cancelled.has(runId) || this.cancelled.has(`${runId}/${step}`);
     const taken = takeJob({
@@ -195,6 +211,18 @@ export class QueueWorker {
       const current = this.workers.get(queue.name);
       if (current?.worker === worker) current.used = Date.now();
     }
+  }
+
+  /** @throws UnrecoverableError with a `JobFailure`, if this is not a job of geoferry */
+  private checkData({ id, name, data }: WorkerJob): void {
+    const reason = findDamage(data);
+    if (reason === null) return;
+    const described = { job: id!, what: `${name}: job ${id!}` };
+    const failure = toJobFailure(createError("queue-job-damaged", { ...described, reason }), this.settings.name);
+    this.onEvent({ type: "started", ...described });
+    this.onEvent({ type: "failed", ...described, seconds: 0, message: failure.message });
+    this.counts.failed++;
+    throw new UnrecoverableError(JSON.stringify(failure));
   }
 
   private onMessage(text: string): void {
@@ -222,7 +250,7 @@ export class QueueWorker {
       const known = this.workers.get(name);
       const isBusy = await this.hasWork(name);
       if (isBusy && known) known.used = now;
-      if (isBusy && !known && !this.closing) await this.listen(name, 1);
+      if (isBusy && !known && !this.closing) await this.listen(name, 1).catch(noop);
     }
     for (const [name, { worker, used }] of this.workers) {
       if (name === workQueueName || now - used < mapQueueIdleMs) continue;
