@@ -11,7 +11,12 @@ export interface TableDesign {
   readonly table: string;
   readonly fid: string;
   /** Null for an attributes table. */
-  readonly geometry: { readonly column: string; readonly type: string } | null;
+  readonly geometry: {
+    readonly column: string;
+    /** The type of all geometries, GEOMETRY if they have several or there are none. */
+    readonly type: string;
+    readonly isEmpty: boolean;
+  } | null;
   readonly fields: readonly Field[];
   readonly srsId: number;
   readonly crs: Crs | null;
@@ -52,7 +57,11 @@ export function designTable(layer: TargetLayer, options: WriteOptions): TableDes
     fid,
     geometry: isTable
       ? null
-      : { column: uniqueName(options.geometry ?? names.geometry ?? "geom", taken), type: commonGeometryType(types) },
+      : {
+          column: uniqueName(options.geometry ?? names.geometry ?? "geom", taken),
+          type: commonGeometryType(types),
+          isEmpty: types.length === 0,
+        },
     fields,
     srsId: chooseSrsId(crs, summary.extent),
     crs,

@@ -245,7 +245,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       .get(table);
     if (!row) return null;
     const declared = row.geometry_type_name.toUpperCase();
-    if (geometry && declared !== "GEOMETRY" && declared !== geometry.type)
+    if (geometry && !geometry.isEmpty && declared !== "GEOMETRY" && declared !== geometry.type)
       this.declareAsGeometry(table, column, declared);
     return Number(row.srs_id);
   }

@@ -68,7 +68,8 @@ const findWrongMember = (record: Readonly<Record<string, unknown>>, members: Mem
 
 /** @param data of a queue job @returns why it is not a `JobPayload`; null if it is one */
 export function findDamage(data: unknown): string | null {
-  if (!isRecord(data)) return "its data is missing or is not a JSON object";
+  // BullMQ gives a job without data an empty object.
+  if (!isRecord(data) || Object.keys(data).length === 0) return "its data is missing or is not a JSON object";
   const member = findWrongMember(data, payloadMembers);
   if (member !== null) return `"${member}" in its data is missing or has another type`;
   const work = data.work as Readonly<Record<string, unknown>>;

@@ -63,6 +63,20 @@ describe.runIf(hasRedis)("a damaged queue", { timeout: 60_000 }, () => {
     await worker.end();
   });
 
+  test("fails jobs whose data or hash another program has deleted", async () => {
+    const client = connect();
+    const ran = start(writeJob("deleted"));
+    const key = await waitingJob(client);
+    await client.del(key);
+    await client.hdel(key.replace(/0$/, "1"), "data");
+    const worker = await fleet.worker("w");
+    const { status, report } = await ran;
+    expect(status).toBe(10);
+    expect(JSON.stringify(report).match(/its data is missing/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(JSON.stringify(report)).not.toContain("undefined");
+    await worker.end();
+  });
+
   test("does not run an unknown kind of work as a conversion", async () => {
     const client = connect();
     const job = writeJob("kind");

@@ -217,7 +217,7 @@ export class QueueWorker {
   private checkData({ id, name, data }: WorkerJob): void {
     const reason = findDamage(data);
     if (reason === null) return;
-    const described = { job: id!, what: `${name}: job ${id!}` };
+    const described = { job: id!, what: [...(name ? [name] : []), `job ${id!}`].join(": ") };
     const failure = toJobFailure(createError("queue-job-damaged", { ...described, reason }), this.settings.name);
     this.onEvent({ type: "started", ...described });
     this.onEvent({ type: "failed", ...described, seconds: 0, message: failure.message });

@@ -83,6 +83,16 @@ describe("rows that are added", () => {
     expectSound(path);
   });
 
+  it("that are none leave the geometry type as it is", async () => {
+    const path = copyOf(base);
+    const types = () => query(path, "SELECT geometry_type_name AS type FROM gpkg_geometry_columns");
+    const before = types();
+    const report = await convertFile(geojson([]), path, append);
+    expect(types()).toEqual(before);
+    expect(report.notices.map(({ code }) => code)).not.toContain("geometry-type-widened");
+    expectSound(path);
+  });
+
   it("of another kind make the layer one for any geometry, in its schema too", async () => {
     const path = copyOf(base);
     const line = {
