@@ -1,5 +1,6 @@
 /** A folder in which an interrupted download stays, so that the same command continues it. */
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../../src/plugin/index.js";
@@ -9,13 +10,16 @@ import { isObject } from "../../shared/json/values.js";
 import type { LayerState } from "./layer-state.js";
 import type { Selection } from "./query-filter.js";
 
-const version = 1;
+const version = 2;
 
 interface SavedDownload {
   readonly version: number;
   /** What was selected, and which features there were. */
   readonly fingerprint: string;
   readonly spool: SpoolState;
+  /** SHA-256 of the features, and of all this: what another program has changed is not continued. */
+  readonly features: string;
+  readonly check: string;
 }
 
 const hash = (...parts: readonly (string | Uint8Array)[]): string => {
@@ -24,11 +28,16 @@ const hash = (...parts: readonly (string | Uint8Array)[]): string => {
   return digest.digest("hex");
 };
 
+const checkOf = ({ fingerprint, spool, features }: Omit<SavedDownload, "version" | "check">): string =>
+  hash(fingerprint, JSON.stringify(spool), features);
+
 /** The files of one layer and selection: `NAME.features`, and its state `NAME.json`. */
 export class ResumableDownload {
   private readonly base: string;
   private readonly lockFile: DownloadLock;
   private fingerprint = "";
+  /** Of the features so far. */
+  private digest = createHash("sha256");
 
   /** @param layer its address */
   constructor(
@@ -57,7 +66,16 @@ export class ResumableDownload {
     const { ids, edited } = state;
     this.fingerprint = hash(this.layer, JSON.stringify(this.selection), String(edited), bytesOf(ids));
     const saved = ids === null || edited === null ? null : await this.read();
-    return FeatureSpool.create(this.path, saved?.fingerprint === this.fingerprint ? saved.spool : undefined);
+    const isContinued = saved?.fingerprint === this.fingerprint && (await this.hasFeatures(saved));
+    if (!isContinued) this.digest = createHash("sha256");
+    return FeatureSpool.create(this.path, isContinued ? saved.spool : undefined, this.digest);
+  }
+
+  /** Whether the file has the features that it was saved with; they are the beginning of the digest then. */
+  private async hasFeatures({ spool: { size }, features }: SavedDownload): Promise<boolean> {
+    const bytes = createReadStream(this.path, { end: Math.max(0, size - 1) });
+    if (size > 0) for await (const chunk of bytes) this.digest.update(chunk as Buffer);
+    return this.digest.copy().digest("hex") === features;
   }
 
   private async read(): Promise<SavedDownload | null> {
@@ -65,7 +83,8 @@ export class ResumableDownload {
       const saved: unknown = JSON.parse(await readFile(`${this.base}.json`, "utf8"));
       if (!isObject(saved) || saved.version !== version) return null;
       const found = saved as unknown as SavedDownload;
-      return (await stat(this.path)).size >= found.spool.size ? found : null;
+      const isWhole = found.check === checkOf(found) && (await stat(this.path)).size >= found.spool.size;
+      return isWhole ? found : null;
     } catch {
       // Without a usable state, the download starts again.
       return null;
@@ -76,7 +95,9 @@ export class ResumableDownload {
   async save(spool: FeatureSpool): Promise<void> {
     const temporary = `${this.base}.json.${process.pid}`;
     try {
-      const saved: SavedDownload = { version, fingerprint: this.fingerprint, spool: await spool.checkpoint() };
+      const features = this.digest.copy().digest("hex");
+      const state = { fingerprint: this.fingerprint, spool: await spool.checkpoint(), features };
+      const saved: SavedDownload = { version, ...state, check: checkOf(state) };
       await writeFile(temporary, JSON.stringify(saved));
       await rename(temporary, `${this.base}.json`);
     } catch (error) {

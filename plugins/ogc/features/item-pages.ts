@@ -29,7 +29,29 @@ function nextPage(json: Json, { link }: JsonResponse["headers"], url: URL): URL 
   const isAnnounced = objectsOf(json.links).some(({ rel }) => /^next$/i.test(textOf(rel) ?? ""));
   if (next === null && isAnnounced)
     throw new PagesIncomplete("a page announces another one, but its link has no address that can be requested");
+  if (next !== null) checkNext(url, next);
   return next;
+}
+
+/** Parameters that select features, or say how they are written. */
+const selectingParameters = ["crs", "bbox", "bbox-crs", "filter", "filter-crs", "filter-lang", "datetime"];
+const collectionIn = ({ pathname }: URL): string | undefined => /\/collections\/([^/]+)\/items\/?$/.exec(pathname)?.[1];
+
+/** @throws PagesIncomplete if the next page is of another collection or selection */
+function checkNext(url: URL, next: URL): void {
+  const [own, other] = [collectionIn(url), collectionIn(next)];
+  if (own !== undefined && other !== undefined && own !== other)
+    throw new PagesIncomplete(`the link to the next page leads to another collection, "${decodeURIComponent(other)}"`);
+  for (const name of selectingParameters) {
+    const [before, value] = [url.searchParams.get(name), next.searchParams.get(name)];
+    // A service may write a box or filter in another way, and the default system.
+    const isDefault = name === "crs" && before === null && /CRS:?84h?$/i.test(value ?? "");
+    const isOther = name === "crs" ? value !== before : before === null;
+    if (value !== null && isOther && !isDefault)
+      throw new PagesIncomplete(
+        `the link to the next page asks for ${name}=${value.slice(0, 80)}, which was not requested`,
+      );
+  }
 }
 
 /** @throws PagesIncomplete */

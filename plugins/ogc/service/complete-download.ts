@@ -113,6 +113,13 @@ export async function downloadCompletely<Content, Store extends PageStore<Conten
       for (const { kind, code, example, count } of losses)
         if (kind === "loss") context.reportLoss(code, undefined, example, count);
         else context.reportNotice(code, undefined, example, count);
+      if (ledger.repeatedIds > 0)
+        context.reportNotice(
+          "id-repeated",
+          undefined,
+          `features of "${layer}" with the id of another`,
+          ledger.repeatedIds,
+        );
       if (before === null) context.reportNotice("count-unknown", undefined, countUnknown(layer, ledger.features));
       return store;
     }

@@ -34,6 +34,7 @@ export class FeatureLedger {
   pages = 0;
   private readonly contents = new NumberList();
   private readonly identities = new NumberList();
+  private readonly ids = new NumberList();
   private readonly pageDigests = new Set<bigint>();
   /** Why the pages cannot be right, known before all of them are read; null if nothing is wrong with them. */
   flaw: string | null = null;
@@ -46,7 +47,10 @@ export class FeatureLedger {
     const page = createHash("sha1");
     for (const { id, content } of features) {
       this.contents.push(digest(content));
-      if (id !== null) this.identities.push(digest(`${id}\0${content}`));
+      if (id !== null) {
+        this.identities.push(digest(`${id}\0${content}`));
+        this.ids.push(digest(id));
+      }
       page.update(`${id}\0${content}\0`);
     }
     const whole = page.digest().readBigUInt64LE();
@@ -62,6 +66,14 @@ export class FeatureLedger {
     for (let k = 1; k < identities.length; k++)
       if (identities[k] === identities[k - 1]) return "it sends the same feature on more than one page";
     return null;
+  }
+
+  /** Number of features with the id of another one, which has other content. */
+  get repeatedIds(): number {
+    const ids = this.ids.sorted();
+    let repeated = 0;
+    for (let k = 1; k < ids.length; k++) if (ids[k] === ids[k - 1]) repeated++;
+    return repeated;
   }
 
   /** Whether another reading got features with the same contents, in any order. */

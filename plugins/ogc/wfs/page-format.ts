@@ -31,28 +31,44 @@ const essenceOf = (name: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, "")
     .toLowerCase();
 
-/** @throws PagesIncomplete if a feature is not of the type that was requested */
-function checkType({ features }: GmlPage, typeName: string): void {
-  const wanted = essenceOf(typeName);
-  const other = features.find(([{ local }]) => essenceOf(local) !== wanted);
-  if (other) throw new PagesIncomplete(`a page has a feature of the type "${other[0].local}", which was not requested`);
+/** Checks that features are of the type that was requested, and all of one namespace. */
+class TypeCheck {
+  private readonly wanted: string;
+  private namespace: string | null | undefined;
+
+  constructor(typeName: string) {
+    this.wanted = essenceOf(typeName);
+  }
+
+  /** @throws PagesIncomplete */
+  check({ features }: GmlPage): void {
+    for (const [{ local, namespace }] of features) {
+      this.namespace ??= namespace;
+      if (essenceOf(local) === this.wanted && namespace === this.namespace) continue;
+      const name = namespace === this.namespace ? `"${local}"` : `"${local}" of the namespace "${namespace}"`;
+      throw new PagesIncomplete(`a page has a feature of the type ${name}, which was not requested`);
+    }
+  }
 }
 
-export const gmlPages = (typeName: string): PageFormat<GmlPage> => ({
-  parameters: {},
-  accept: xmlMedia,
-  check: checkXml(/FeatureCollection$/),
-  async parse(source, body, context) {
-    const content = await parsePage(source, body, context);
-    checkType(content, typeName);
-    const { attributes, features } = content;
-    const announced = attributes.get("numberReturned") ?? "";
-    return {
-      keys: features.map(([feature]) => keyOf(feature)),
-      content,
-      losses: content.losses,
-      announced: /^\d+$/.test(announced) ? Number(announced) : null,
-      next: attributes.get("next") || null,
-    };
-  },
-});
+export function gmlPages(typeName: string): PageFormat<GmlPage> {
+  const types = new TypeCheck(typeName);
+  return {
+    parameters: {},
+    accept: xmlMedia,
+    check: checkXml(/FeatureCollection$/),
+    async parse(source, body, context) {
+      const content = await parsePage(source, body, context);
+      types.check(content);
+      const { attributes, features } = content;
+      const announced = attributes.get("numberReturned") ?? "";
+      return {
+        keys: features.map(([feature]) => keyOf(feature)),
+        content,
+        losses: content.losses,
+        announced: /^\d+$/.test(announced) ? Number(announced) : null,
+        next: attributes.get("next") || null,
+      };
+    },
+  };
+}

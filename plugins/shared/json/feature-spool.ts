@@ -1,4 +1,5 @@
 /** Features of a layer in a temporary file, as parts that threads read independently. */
+import type { Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../../src/plugin/index.js";
 import { defaultSplitBytes } from "../split-size.js";
@@ -36,6 +37,7 @@ export class FeatureSpool {
     private readonly path: string,
     private readonly file: FileHandle,
     state: SpoolState,
+    private readonly digest: Hash | null,
   ) {
     this.ranges = [...state.ranges];
     this.size = state.size;
@@ -44,12 +46,16 @@ export class FeatureSpool {
     this.recordCount = state.records;
   }
 
-  /** Creates an empty file or empties one; with a state continues it. @throws output-failed */
-  static async create(path: string, state: SpoolState = empty): Promise<FeatureSpool> {
+  /**
+   * Creates an empty file or empties one; with a state continues it.
+   * @param digest is updated with all bytes that are added
+   * @throws output-failed
+   */
+  static async create(path: string, state: SpoolState = empty, digest: Hash | null = null): Promise<FeatureSpool> {
     try {
       const file = await open(path, state.size > 0 ? "r+" : "w");
       await file.truncate(state.size);
-      return new FeatureSpool(path, file, state);
+      return new FeatureSpool(path, file, state, digest);
     } catch (error) {
       throw failed(path, error);
     }
@@ -71,6 +77,7 @@ export class FeatureSpool {
     } catch (error) {
       throw failed(this.path, error);
     }
+    this.digest?.update(bytes);
     this.size += bytes.length;
     this.rangeRecords += features.length;
     this.recordCount += features.length;

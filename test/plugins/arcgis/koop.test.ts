@@ -1,6 +1,7 @@
 /** Layers of a Koop server: all features arrive, in order, once each, through a faulty proxy; or none. */
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { withNetworkSettings } from "../../../src/network-settings.js";
@@ -302,7 +303,11 @@ describe("an interrupted download", () => {
   const offsets = ({ requests }: AnsweringServer) =>
     requests.filter(isPage).map(({ parameters }) => Number(parameters.get("resultOffset")));
   /** A proxy at the same port as before, so that the address is the same. */
-  const convertTwice = async (first: Parameters<typeof throughProxy>[0], second: typeof first) => {
+  const convertTwice = async (
+    first: Parameters<typeof throughProxy>[0],
+    second: typeof first,
+    between: () => void = () => undefined,
+  ) => {
     let change = first;
     const proxy = await AnsweringServer.proxy(koop.origin, (asked, answer) => change(asked, answer));
     const address = `${koop.service.replace(koop.origin, proxy.origin)}/0`;
@@ -312,6 +317,7 @@ describe("an interrupted download", () => {
       ).rejects.toMatchObject({ code: "input-unavailable" });
       const before = proxy.requests.length;
       change = second;
+      between();
       const found = await convertLayer(address, request);
       return { found, asked: offsets({ requests: proxy.requests.slice(before) } as AnsweringServer) };
     } finally {
@@ -328,6 +334,31 @@ describe("an interrupted download", () => {
     expect(ids(found)).toEqual(from1To(5000));
     expect(readdirSync(kept)).toEqual([]);
   }, 60_000);
+
+  /** Replaces text in the kept file with this extension. */
+  const edit = (extension: string, from: RegExp, to: string) => () => {
+    const [name] = readdirSync(kept).filter((each) => each.endsWith(extension));
+    const path = join(kept, name!);
+    const text = readFileSync(path, "latin1");
+    expect(text).toMatch(from);
+    writeFileSync(path, text.replace(from, to), "latin1");
+  };
+
+  it.each([
+    ["a feature", edit(".features", /"id":17,/, '"id":18,')],
+    ["its bytes", edit(".features", /.{300}/s, "\0".repeat(300))],
+    ["the size", edit(".json", /"size":\d+/, '"size":1000')],
+    ["the number of records", edit(".json", /"records":3000/, '"records":4000')],
+    ["the ranges", edit(".json", /"ranges":\[/, '"ranges":[7,')],
+  ])(
+    "starts again if another program changed %s",
+    async (_, between) => {
+      const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 1000), between);
+      expect(asked).toEqual([0, 1000, 2000, 3000, 4000]);
+      expect(ids(found)).toEqual(from1To(5000));
+    },
+    60_000,
+  );
 
   it("starts again if the layer was edited since", async () => {
     const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 2000));

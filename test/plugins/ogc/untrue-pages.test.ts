@@ -55,6 +55,21 @@ describe("an OGC API that does not count its features", () => {
     expect(existsSync(output)).toBe(false);
   });
 
+  it.each([
+    ["another collection", (href: string) => href.replace("/stops/items", "/poles/items"), '"poles"'],
+    ["another system", (href: string) => href.replace(/crs=[^&]*/, "crs=http://example.org/other"), "crs=http"],
+    ["a box", (href: string) => `${href}&bbox=0,0,1,1`, "bbox=0,0,1,1"],
+  ])("is refused where the link to the next page leads to %s", async (_, change, named) => {
+    const address = await start((page) => {
+      const [{ href }] = page.links as [{ href: string }];
+      page.links = [{ rel: "next", href: change(href) }];
+    });
+    await expect(convertFile(address, newOutput())).rejects.toMatchObject({
+      code: "feature-service-incomplete",
+      message: expect.stringContaining(named),
+    });
+  });
+
   it("is complete where the link to the next page is in the header, and not in the page", async () => {
     const output = newOutput();
     const address = await start((page, headers) => {
@@ -74,6 +89,17 @@ describe("an OGC API that does not count its features", () => {
     });
     await expect(convertFile(address, newOutput())).rejects.toMatchObject({ code: "feature-service-incomplete" });
   });
+});
+
+it("notes ids that occur twice with other content", async () => {
+  const server: AnsweringServer = await AnsweringServer.start((asked) => {
+    const answer = answerFeatures(asked, server.origin, features) as GivenAnswer;
+    if (!isItems(asked.path) || asked.parameters.get("offset") !== "1000") return answer;
+    return { ...answer, body: String(answer.body).replace('"id":1001,"properties"', '"id":1,"properties"') };
+  });
+  servers.push(server);
+  const report = await convertFile(`${server.origin}/api/collections/stops`, newOutput());
+  expect(report.notices).toContainEqual(expect.objectContaining({ code: "id-repeated", count: 1 }));
 });
 
 describe("values of an OGC API", () => {
@@ -139,6 +165,17 @@ describe("a WFS", () => {
     const output = newOutput();
     return { output, report: await convertFile(`wfs:${server.origin}/wfs`, output) };
   }
+
+  it("is refused where a page has features of another namespace", async () => {
+    const other = "http://example.org/other";
+    const mixed = convertChanged((body, start) =>
+      start === 1000 ? body.replace('xmlns:app="http://example.org/app"', `xmlns:app="${other}"`) : body,
+    );
+    await expect(mixed).rejects.toMatchObject({
+      code: "feature-service-incomplete",
+      message: expect.stringContaining(`of the namespace "${other}"`),
+    });
+  });
 
   it("is refused where a page has features of another type", async () => {
     const mixed = convertChanged((body, start) => (start === 1000 ? body.replaceAll("app:stop", "app:pole") : body));
