@@ -7,7 +7,7 @@ import type { Json } from "../shared/json/values.js";
 import { type Collection, type CollectionList, readCollections } from "./features/collections.js";
 import { decodeItems } from "./features/item-batches.js";
 import { ItemPages } from "./features/item-pages.js";
-import { selectItems } from "./features/selection.js";
+import { checkPlace, selectItems } from "./features/selection.js";
 import type { featuresOptions } from "./index.js";
 import { downloadCompletely, type Page, type PageStore } from "./service/complete-download.js";
 import { downloadSettings, requireSecondPass } from "./service/download-options.js";
@@ -88,7 +88,9 @@ class RemoteCollection {
     const { client, collection, options, context } = this;
     const selection = await selectItems(client, collection, filter, context);
     const path = await context.createTemporaryPath(`${this.downloadCount++}.json`);
-    const pages = new ItemPages(client, collection, selection, options.pageSize);
+    const pages = new ItemPages(client, collection, selection, options.pageSize, (features) =>
+      checkPlace(collection, features, context),
+    );
     const store = await downloadCompletely(
       pages,
       {

@@ -71,6 +71,8 @@ export class ItemPages implements PageSource<readonly Json[]> {
     private readonly collection: Collection,
     private readonly selection: Selection,
     private readonly pageSize: number,
+    /** @throws PagesIncomplete if the coordinates of a page cannot be right */
+    private readonly checkPlace: (features: readonly Json[]) => Promise<void>,
   ) {}
 
   private address(limit: number): URL {
@@ -111,6 +113,7 @@ export class ItemPages implements PageSource<readonly Json[]> {
       const content = features(json);
       if (content.length > 0) {
         empty = 0;
+        await this.checkPlace(content);
         yield { keys: content.map(keyOf), content, losses };
       } else if (++empty > maxEmptyPages) throw new PagesIncomplete(`${empty} pages in a row have no features`);
       url = nextPage(json, headers, url);

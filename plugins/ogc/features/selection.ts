@@ -1,10 +1,11 @@
 /** Filters that a service can apply without leaving out a feature that is wanted. */
-import type { Extent, SplitCondition, SplitFilter } from "../../../src/model/index.js";
+import type { Extent, Geometry, SplitCondition, SplitFilter } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { createError } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import { integerOf, isObject, type Json } from "../../shared/json/values.js";
-import { areAxesSwapped, extentOf, widen } from "../service/axis-check.js";
+import { areAxesSwapped, boxAcross, extentOf, widen } from "../service/axis-check.js";
+import { PagesIncomplete } from "../service/complete-download.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
 import type { Collection, Queryable } from "./collections.js";
 import { toGeometry } from "./geojson-geometry.js";
@@ -60,18 +61,20 @@ export async function selectItems(
   context: ReadContext,
 ): Promise<Selection> {
   const sample = await readSample(client, collection, {});
-  if (sample.box) await refuseSwapped(client, collection, sample.box, context);
+  const around = sample.geometry && boxAround(sample.geometry);
+  if (around) await refuseSwapped(client, collection, around, context);
   const where = filterOf(collection, filter?.conditions ?? []);
   const base = "filter" in where && (await readSample(client, collection, where)).count !== null ? where : {};
   const boxes = filter?.boxes ?? [];
-  if (boxes.length === 0 || !sample.box) return base;
-  const around = widen(sample.box);
+  if (boxes.length === 0 || !sample.geometry || !around) return base;
   const count = async (selection: Selection): Promise<number | null> =>
     (await readSample(client, collection, selection)).count;
   // A service that takes the axes in another order finds nothing around its own feature, or something at the other place.
   const { isNorthFirst } = collection;
-  if (!((await count(boxOf(collection, around))) ?? 0)) return base;
-  if ((await count(boxOf(collection, around, !isNorthFirst))) !== 0) return base;
+  if (!((await count(boxOf(collection, widen(around)))) ?? 0)) return base;
+  if ((await count(boxOf(collection, widen(around), !isNorthFirst))) !== 0) return base;
+  const across = boxAcross(sample.geometry);
+  if (across && !((await count(boxOf(collection, across))) ?? 0)) return base;
   const hits: Selection[] = [];
   for (const box of boxes) {
     const selection = { ...base, ...boxOf(collection, box) };
@@ -86,8 +89,8 @@ export async function selectItems(
 interface Sample {
   /** The number of features; null if the service does not say it, or refuses the request. */
   readonly count: number | null;
-  /** The box of the first feature. */
-  readonly box: Extent | null;
+  /** The geometry of the first feature. */
+  readonly geometry: Geometry | null;
 }
 
 async function readSample(client: OgcClient, collection: Collection, selection: Selection): Promise<Sample> {
@@ -98,21 +101,42 @@ async function readSample(client: OgcClient, collection: Collection, selection: 
   try {
     const { json } = await requestJson(client, url, "features");
     const [first] = Array.isArray(json.features) ? json.features.filter(isObject) : [];
-    return { count: integerOf(json.numberMatched), box: first ? boxOfFeature(first, collection) : null };
+    return { count: integerOf(json.numberMatched), geometry: first ? geometryOf(first, collection) : null };
   } catch (error) {
-    if (error instanceof RequestRefused) return { count: null, box: null };
+    if (error instanceof RequestRefused) return { count: null, geometry: null };
     throw error;
   }
 }
 
-function boxOfFeature({ geometry }: Json, { isNorthFirst }: Collection): Extent | null {
+/** The box of a geometry; null if it has no positions. */
+function boxAround(geometry: Geometry): Extent | null {
+  const box = extentOf(geometry);
+  return box.every((value) => Number.isFinite(value)) ? box : null;
+}
+
+function geometryOf({ geometry }: Json, { isNorthFirst }: Collection): Geometry | null {
   try {
-    const found = toGeometry(geometry, isNorthFirst);
-    const box = found && extentOf(found);
-    return box?.every((value) => Number.isFinite(value)) ? box : null;
+    return toGeometry(geometry, isNorthFirst);
   } catch (error) {
     if (error instanceof GeometryParseError) return null;
     throw error;
+  }
+}
+
+/** Checks the first geometry of a page, since a service may have the order of the axes right on some pages only. */
+export async function checkPlace(
+  collection: Collection,
+  features: readonly Json[],
+  context: ReadContext,
+): Promise<void> {
+  if (context.swapsXy) return;
+  for (const feature of features) {
+    const geometry = geometryOf(feature, collection);
+    const box = geometry && boxAround(geometry);
+    if (!box) continue;
+    if (await areAxesSwapped(collection.crs, collection.bounds, box, context))
+      throw new PagesIncomplete("a page has coordinates that are plausible only after swapping the axes");
+    return;
   }
 }
 

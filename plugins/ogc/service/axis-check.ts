@@ -32,6 +32,25 @@ export function extentOf(geometry: Geometry): Extent {
 }
 
 /**
+ * A box around the first position of a geometry that it reaches into without lying in it: a service that selects only
+ * what lies within a box, or whose middle does, does not find it. Null for a geometry without width and height.
+ */
+export function boxAcross(geometry: Geometry): Extent | null {
+  const [west, south, east, north] = extentOf(geometry);
+  const [x, y] = firstPosition(geometry) ?? [];
+  const [width, height] = [(east - west) / 4, (north - south) / 4];
+  if (x === undefined || y === undefined || !(width + height > 0)) return null;
+  return widen([x - width, y - height, x + width, y + height]);
+}
+
+function firstPosition(geometry: Geometry): readonly number[] | null {
+  if (geometry.type === "GeometryCollection") return geometry.geometries.map(firstPosition).find(Boolean) ?? null;
+  let value: unknown = geometry.coordinates;
+  while (Array.isArray(value) && Array.isArray(value[0])) value = value[0];
+  return Array.isArray(value) && value.length > 1 ? (value as number[]) : null;
+}
+
+/**
  * Whether the coordinates of a feature are plausible only after swapping the axes: many services have had the order wrong.
  * @param bounds west, south, east, north in degrees, as the service declares them
  */

@@ -7,7 +7,7 @@ import { GeometryReader } from "../gml/geometry.js";
 import { geometryOf } from "../gml/properties.js";
 import { systemNameOf } from "../gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "../gml/srs-name.js";
-import { areAxesSwapped, extentOf, widen } from "../service/axis-check.js";
+import { areAxesSwapped, boxAcross, extentOf, widen } from "../service/axis-check.js";
 import { checkXml, type OgcClient, RequestRefused } from "../service/service-client.js";
 import { xmlMedia } from "./capabilities.js";
 import { addressOf, countFeatures, type WfsQuery } from "./feature-pages.js";
@@ -116,6 +116,8 @@ async function withBox(
   };
   // A service that takes the axes in another order finds nothing around its own feature, or something at the other place.
   if ((await count(around)) < 1 || (await count(around, !isNorthFirst)) > 0) return query;
+  const across = boxAcross(geometry);
+  if (across && (await count(across)) < 1) return query;
   const hits: Extent[] = [];
   for (const box of boxes) {
     const found = await count(box);

@@ -102,6 +102,73 @@ it("notes ids that occur twice with other content", async () => {
   expect(report.notices).toContainEqual(expect.objectContaining({ code: "id-repeated", count: 1 }));
 });
 
+/** Lines from 0° to 20° east, each a degree long, at 10° north. */
+const lines = Array.from({ length: 20 }, (_, n) => ({
+  ...{ type: "Feature", id: n, properties: { n } },
+  geometry: {
+    type: "LineString",
+    coordinates: [
+      [n, 10],
+      [n + 1, 10.5],
+    ],
+  },
+}));
+
+/** The lines whose part from `from` to `to`, as shares of the line, lies within the box. */
+const within =
+  (from: number, to: number) =>
+  ([west, south, east, north]: readonly number[], n: number): boolean =>
+    n + from >= west! && n + to <= east! && 10 + from / 2 >= south! && 10 + to / 2 <= north!;
+
+it.each([
+  ["lies within a box", within(0, 1)],
+  ["has its middle in a box", within(0.5, 0.5)],
+])("a box is not left to a service that selects what %s", async (_, selects) => {
+  const server: AnsweringServer = await AnsweringServer.start((asked) => {
+    if (!isItems(asked.path)) return answerFeatures(asked, server.origin, [], { hasCrs: false });
+    const box = asked.parameters.get("bbox")?.split(",").map(Number);
+    const found = lines.filter(({ properties: { n } }) => !box || selects(box, n));
+    const page = found.slice(0, Number(asked.parameters.get("limit")));
+    return { type: "FeatureCollection", numberMatched: found.length, features: page };
+  });
+  servers.push(server);
+  const output = newOutput();
+  await convertFile(`${server.origin}/api/collections/stops`, output, { bbox: [2.9, 0, 7.1, 20] });
+  // The lines from 2° to 3° and from 7° to 8° reach into the box.
+  expect(featuresIn(output).map(({ properties }) => properties.n)).toEqual([2, 3, 4, 5, 6, 7]);
+});
+
+it("is refused where a later page has the axes in another order", async () => {
+  const all = Array.from({ length: 30 }, (_, n) => ({
+    ...{ type: "Feature", id: n, properties: { n } },
+    geometry: { type: "Point", coordinates: [10 + n / 100, 50] },
+  }));
+  const server: AnsweringServer = await AnsweringServer.start((asked) => {
+    if (asked.path === "/api/collections/stops")
+      return {
+        ...{ id: "stops", extent: { spatial: { bbox: [[9, 49, 12, 52]] } } },
+        links: [{ rel: "items", type: "application/geo+json", href: `${server.origin}/api/collections/stops/items` }],
+      };
+    if (!isItems(asked.path)) return answerFeatures(asked, server.origin, [], { hasCrs: false });
+    const start = Number(asked.parameters.get("offset") ?? 0);
+    const page = all.slice(start, start + Math.min(10, Number(asked.parameters.get("limit"))));
+    const href = `${server.origin}${asked.path}?limit=10&offset=${start + 10}`;
+    const swapped = page.map((each) => ({
+      ...each,
+      geometry: { ...each.geometry, coordinates: each.geometry.coordinates.toReversed() },
+    }));
+    return {
+      ...{ type: "FeatureCollection", numberMatched: all.length, features: start === 0 ? page : swapped },
+      links: start + 10 < all.length ? [{ rel: "next", href }] : [],
+    };
+  });
+  servers.push(server);
+  await expect(convertFile(`${server.origin}/api/collections/stops`, newOutput())).rejects.toMatchObject({
+    code: "feature-service-incomplete",
+    message: expect.stringContaining("swapping the axes"),
+  });
+});
+
 describe("values of an OGC API", () => {
   async function convertProperties(properties: string | Buffer, type = "application/geo+json") {
     const server: AnsweringServer = await AnsweringServer.start((asked) => {
