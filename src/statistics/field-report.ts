@@ -38,6 +38,7 @@ export interface FieldStatisticsReport {
   readonly min: ReportedValue | null;
   readonly max: ReportedValue | null;
   /** Of finite numbers; null for other types. */
+  /** Null without numbers, and if their sum is beyond 1.8e308. */
   readonly mean: number | null;
   /** Numbers that are NaN or infinite, and not part of mean, quantiles, minimum and maximum. */
   readonly notFinite: number;
@@ -69,6 +70,11 @@ const histogramBins = 10;
 const numericTypes: readonly FieldType[] = ["int32", "int64", "double"];
 const textTypes: readonly FieldType[] = ["text", "date", "time", "datetime"];
 
+function meanOf({ numbers, sum, lost }: FieldStatisticsState): number | null {
+  const mean = (sum + lost) / numbers;
+  return Number.isFinite(mean) ? mean : null;
+}
+
 /** @param features of the layer, of which each has a value or is a null */
 export function reportField(
   { name, type }: { readonly name: string; readonly type: FieldType },
@@ -88,7 +94,7 @@ export function reportField(
     distinct: reportDistinct(state),
     min: isNumeric && min !== null ? toReported(min) : isText && minText ? decodeStart(minText) : null,
     max: isNumeric && max !== null ? toReported(max) : isText && maxText ? decodeStart(maxText) : null,
-    mean: isNumeric && state.numbers > 0 ? (state.sum + state.lost) / state.numbers : null,
+    mean: isNumeric ? meanOf(state) : null,
     notFinite: state.notFinite,
     quantiles: weighted.length > 0 ? reportQuantiles(weighted, state.sketches === null) : null,
     histogram: weighted.length > 0 ? reportHistogram(weighted, Number(min), Number(max)) : null,

@@ -115,6 +115,11 @@ describe("special values", () => {
     expect(n).toMatchObject({ type: "double", distinct: { count: 3 }, min: 0, max: 2.5, mean: 0.9 });
   });
 
+  it("numbers whose sum is beyond doubles have no mean", async () => {
+    const { n } = await fieldsOf(file("geojson", geojson([1e308, 1e308].map((n) => ({ properties: { n } })))));
+    expect(n).toMatchObject({ max: 1e308, notFinite: 0, mean: null });
+  });
+
   it("values of mixed types are counted by type", async () => {
     const features = [1, "1", "1", true, { a: 1 }, null].map((v) => ({ properties: { v } }));
     const { v } = await fieldsOf(file("geojson", geojson(features)));
