@@ -1,6 +1,8 @@
 /** A service that reports writes as done without doing them: nothing is deleted, and nothing is reported as done. */
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findStoreKinds } from "../../service/store-kinds.js";
+import type { ProxyFault } from "../../support/servers/fault-proxy.js";
 import { pretending, withoutHeaders } from "../../support/servers/proxy-faults.js";
 import { type FeatureInput, pointFeature } from "../diff-scenario.js";
 import { ProxiedService } from "../map-fixture.js";
@@ -24,6 +26,16 @@ const altered = pretending((sent, index) =>
   index === 2 ? [{ ...sent, properties: { ...sent.properties, n: -999 } }] : [sent],
 );
 const withoutGeometry = pretending((sent, index) => (index === 2 ? [{ ...sent, geometry: null }] : [sent]));
+/** The service deletes all but the first, and its response has other ids than the request. */
+const namesOthers: ProxyFault = {
+  name: "names other ids",
+  async around(request, upstream) {
+    const answer = await pretending((sent, index) => (index > 0 ? [sent] : [])).around(request, upstream);
+    const { success } = JSON.parse(answer.body.toString()) as { success: readonly object[] };
+    const others = success.map((one) => ({ ...one, id: randomUUID() }));
+    return { ...answer, body: Buffer.from(JSON.stringify({ success: others })) };
+  },
+};
 const doubled = pretending((sent, index) => (index === 2 ? [sent, sent] : [sent]));
 
 describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
@@ -94,6 +106,38 @@ describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
     services[tags].proxy.on("PUT", 1, fault);
     const report = await target.sync([...some(1, 3), ...some(4, 5, { n: 1 }), ...some(6, 10)]);
     expect(report).toMatchObject({ ...counts, error: { code: "writes-not-kept" } });
+  });
+
+  test("a run fails if the service does not delete what it reports as deleted", async () => {
+    const target = await services[tags].newTarget();
+    await target.put(...some(1, 6));
+    services[tags].proxy.on("DELETE", 1, withoutThird);
+    const report = await target.sync(some(1, 4), { mode: "delete" });
+    expect(report).toMatchObject({ deleted: 3, error: { code: "deletes-not-applied", kind: "conflict" } });
+    const [third] = (await target.features()).filter(({ properties }) => properties.ref === 3);
+    expect(report.error!.message).toContain(
+      `reported 1 feature as deleted that the map still has, such as ${third!.id};`,
+    );
+    expect(await target.sync(some(1, 4), { mode: "delete" })).toMatchObject({ deleted: 1, error: null });
+    expect((await target.properties()).map(({ ref }) => ref)).toEqual([5, 6]);
+  });
+
+  test("a full push fails if the service does not delete what it reports as deleted", async () => {
+    const target = await services[tags].newTarget();
+    await target.put(...some(1, 6), ...many);
+    services[tags].proxy.on("DELETE", 1, nothing);
+    const report = await target.sync([...some(5, 6), ...many]);
+    expect(report).toMatchObject({ deleted: 0, error: { code: "deletes-not-applied" } });
+  });
+
+  test("deletes that the response does not name are settled by reading the map again", async () => {
+    const target = await services[tags].newTarget();
+    await target.put(...some(1, 6));
+    services[tags].proxy.on("DELETE", 1, namesOthers);
+    const report = await target.sync(some(1, 4), { mode: "delete" });
+    expect(report).toMatchObject({ deleted: 4, error: null });
+    expect(services[tags].proxy.count("DELETE")).toBe(2);
+    expect((await target.properties()).map(({ ref }) => ref)).toEqual([5, 6]);
   });
 
   test("a push sends no more requests than before if the service keeps its word", async () => {
