@@ -41,6 +41,23 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; --update-with delete-create deletes and recreates features instead, which gives them new ids`,
   ),
+  "writes-not-kept": defineError<
+    MapDetails & { created: number; updated: number; lost: number; examples: readonly string[] }
+  >("conflict", (e) => {
+    const parts = [
+      e.created > 0 ? `${formatCount(e.created, "feature")} as created` : null,
+      e.updated > 0 ? `${formatCount(e.updated, "feature")} as updated` : null,
+      e.lost > 0 ? `${formatCount(e.lost, "unchanged feature")} as stored` : null,
+    ].filter((part) => part !== null);
+    const total = e.created + e.updated + e.lost;
+    const list = e.examples.length > 0 ? `: ${e.examples.join("; ")}${total > e.examples.length ? "; …" : ""}` : "";
+    return `map ${e.map} of ${e.service}: the service reported ${parts.join(" and ")}, but the map does not show them as sent${list}; nothing more was written; run the command again: it reads the map and sends what is missing; if the error persists and no other client writes to the map, the service does not store what it accepts: report it to its operator`;
+  }),
+  "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: the service reported ${formatCount(e.features, "feature")} as deleted that the map still has, such as ${e.id}; others may be missing instead: geoferry verify compares the map with a source; run the command again to delete them; if the error persists, the service does not delete what it reports as deleted: report it to its operator`,
+  ),
   "recreate-by-id": defineError<MapDetails>(
     "usage",
     (e) =>

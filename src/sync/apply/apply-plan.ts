@@ -18,6 +18,8 @@ import { readWithoutDuplicates } from "./created-duplicates.js";
 import { deleteFeatures } from "./delete-features.js";
 import { EtagChain } from "./etag-chain.js";
 import { FailuresFile } from "./failures-file.js";
+import { KeptWrites } from "./kept-writes.js";
+import type { MapReread } from "./map-reread.js";
 import { recreateUpdatedFeatures, resumeRecreations } from "./recreate-updated-features.js";
 import { replaceAllFeatures } from "./replace-all-features.js";
 import { outcomeUnknownError } from "./resolve-unidentified.js";
@@ -121,7 +123,9 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
     const result = await replaceAllFeatures(run);
     if (result.kind === "done") {
       await using reading = result.reread;
+      const kept = await KeptWrites.compare(run, reading, { put: true, etag: result.etag });
       await run.context.onMapReread?.(reading, run.creationRecorder);
+      if (!kept.isComplete) throw kept.fail();
       return { put: true, etag: reading.snapshot.etag };
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
@@ -129,9 +133,11 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await createFeatures(run, previousRun);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : recreateUpdatedFeatures(run));
   if (header.key === null) return { put: false, etag: null };
-  await using reading = await readWithoutDuplicates(run);
+  const { reading: read, kept } = await readAfterWrites(run);
+  await using reading = read;
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
+  if (!kept.isComplete) throw kept.fail();
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);
   run.etagChain.startIfOff(reading.snapshot.etag);
@@ -139,6 +145,30 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   if (changedCount > 0) run.withheld = { deletes: changedCount, why: "changed" };
   else if (!run.etagChain.isActive) await checkKeptFeatures(run);
   return { put: false, etag };
+}
+
+/**
+ * Reads the map after the creates and updates, and once more after a pause if it does not show them: a service may
+ * answer from a copy that lags behind.
+ */
+async function readAfterWrites(run: ApplyRun): Promise<{ readonly reading: MapReread; readonly kept: KeptWrites }> {
+  const reading = await readWithoutDuplicates(run);
+  const sent = { put: false, etag: run.etagChain.etag };
+  const kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
+  if (kept.isComplete || run.duplicatesError) return { reading, kept };
+  await reading[Symbol.asyncDispose]();
+  await run.waitSettleTime();
+  const next = await readWithoutDuplicates(run);
+  return { reading: next, kept: await disposeOnError(next, () => KeptWrites.compare(run, next, sent)) };
+}
+
+async function disposeOnError<T>(reading: MapReread, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    await reading[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Skips deletes after a failure: the failed feature may replace one that would be deleted. */

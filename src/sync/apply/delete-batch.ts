@@ -30,7 +30,8 @@ export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promis
   );
   switch (outcome.kind) {
     case "answered":
-      if (isFullyApplied(outcome, ids.length)) return { deleted: ids.length, uncertain: [] };
+      if (isFullyApplied(outcome, ids.length) && namesAll(outcome.success, ids))
+        return { deleted: ids.length, uncertain: [] };
       return { deleted: 0, uncertain: [{ entry, ids, failed: outcome.failed }] };
     case "in-doubt":
       return { deleted: 0, uncertain: [{ entry, ids, failed: null }] };
@@ -48,6 +49,12 @@ export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promis
       if (ids.length > 1) return deleteHalves(ids, run);
       return { deleted: 0, uncertain: [{ entry, ids, failed: toFailure(ids[0]!, outcome.reason) }] };
   }
+}
+
+/** Whether the response names the deleted features. Otherwise the map shows whether they are gone. */
+function namesAll(success: readonly { readonly id: string }[], ids: readonly string[]): boolean {
+  const named = new Set(success.map(({ id }) => id.toLowerCase()));
+  return ids.every((id) => named.has(id.toLowerCase()));
 }
 
 const toFailure = (id: string, message: string): readonly WireFailure[] => [{ id, path: "", message }];

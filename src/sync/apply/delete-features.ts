@@ -8,6 +8,7 @@ import { pageSize, type RemoteKey } from "../../remote/wire.js";
 import type { PlanAction } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
 import { forEachConcurrently } from "./batches.js";
+import { DeletedOnPage } from "./check-deleted.js";
 import { deleteBatch, resolveDeletes, type UncertainDelete } from "./delete-batch.js";
 import { MapReread } from "./map-reread.js";
 
@@ -35,7 +36,7 @@ const requestsPerReading = (features: number): number =>
  * precondition of the last tag, otherwise concurrently. Without a tag, deletes in favor of kept features alternate with
  * rereading the map, to detect another run that deletes the kept ones.
  * @param reading the map after all other steps
- * @throws map-changed, batches-not-accepted, write-refused, sync-interrupted; errors of the client
+ * @throws map-changed, batches-not-accepted, write-refused, deletes-not-applied, sync-interrupted; errors of the client
  */
 export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise<DeleteResult> {
   const refused = new Set<string>();
@@ -44,7 +45,10 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
     for (let round = 0; ; ) {
       const pass = new DeletePass(run, current, refused);
       const { changedCount, etag } = await pass.execute();
-      if (pass.uncertain.length === 0 && !pass.needsReread) return { changedCount, etag };
+      if (pass.uncertain.length === 0 && !pass.needsReread) {
+        await pass.deletedOnPage.check(run);
+        return { changedCount, etag };
+      }
       if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries)
         throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round });
       if (pass.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
@@ -72,6 +76,7 @@ function countDeleted(run: ApplyRun, deleted: number): void {
 
 interface DeleteTarget {
   readonly id: string;
+  readonly page: number;
   readonly key: RemoteKey | null;
   /** Whether another feature is kept instead. */
   readonly hasKeptFeature: boolean;
@@ -85,6 +90,7 @@ class DeletePass {
   deleted = 0;
   /** More deletes remain after the map has been read again. */
   needsReread = false;
+  readonly deletedOnPage = new DeletedOnPage();
   private changedCount = 0;
 
   constructor(
@@ -105,6 +111,7 @@ class DeletePass {
         );
         this.deleted += outcome.deleted;
         countDeleted(this.run, outcome.deleted);
+        for (const target of group) this.deletedOnPage.add(target);
         if (outcome.uncertain.length > 0) for (const { id, key } of group) this.uncertainKeys.set(id, key);
         this.uncertain.push(...outcome.uncertain);
       },
@@ -133,7 +140,7 @@ class DeletePass {
       if (!row) continue;
       const isAsPlanned = row.digest === digestText(canonicalFeature(action.before, this.run.rounding));
       if (isAsPlanned && this.isKeptFeatureUnchanged(action, row))
-        yield [{ id: action.id, key: action.key, hasKeptFeature: action.stays !== undefined }];
+        yield [{ id: action.id, page: row.page, key: action.key, hasKeptFeature: action.stays !== undefined }];
       else this.changedCount += 1;
     }
   }

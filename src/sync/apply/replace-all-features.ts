@@ -13,7 +13,8 @@ import { type ReplacementFeature, ReplacementSet } from "./replacement-set.js";
 
 /** "apart": nothing was applied; features must be written in another way. */
 export type ReplaceResult =
-  | { readonly kind: "done"; readonly reread: MapReread }
+  /** `etag`: strong tag of the map after the request, if the response has one. */
+  | { readonly kind: "done"; readonly reread: MapReread; readonly etag: string | null }
   | { readonly kind: "apart"; readonly reason: string };
 
 /**
@@ -42,7 +43,7 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     await run.acknowledge(entry, "settled");
     if (state === "as-sent") {
       await run.creationRecorder.recordIds(await findCreatedIds(reread, run));
-      return { kind: "done", reread };
+      return { kind: "done", reread, etag: outcome.kind === "answered" ? strongEtag(outcome.etag) : null };
     }
     ({ etag } = reread.snapshot);
     await reread[Symbol.asyncDispose]();

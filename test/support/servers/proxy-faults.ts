@@ -1,4 +1,5 @@
 /** Faults between a client and a service, for fault-proxy.ts. */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Geometry } from "../../../src/model/geometry.js";
@@ -225,3 +226,22 @@ export function atRandom(seed: number, share: number, faults: readonly ProxyFaul
   };
 }
 const methods = ["token", "GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** A feature in a write, as far as faults need it. */
+type SentFeature = Partial<Pick<WireFeature, "id" | "geometry" | "properties">>;
+
+/**
+ * The service reports every feature of the request as done, but receives others: those that `change` returns.
+ * @param change returns a feature to store in place of each sent one, or none
+ */
+export const pretending = (change: (sent: SentFeature, index: number) => readonly SentFeature[]): ProxyFault =>
+  createFault("reports what it does not do", async (request, upstream) => {
+    const { features, ...body } = JSON.parse(request.body.toString()) as { features: readonly SentFeature[] };
+    const stored = features.flatMap(change);
+    const answer =
+      stored.length > 0
+        ? await upstream.send({ ...request, body: Buffer.from(JSON.stringify({ ...body, features: stored })) })
+        : await upstream.send({ ...request, method: "GET", path: `${request.path}?page=1`, body: Buffer.alloc(0) });
+    const success = features.map(({ id = randomUUID() }) => ({ id, message: "ok" }));
+    return { ...answer, status: 200, body: Buffer.from(JSON.stringify({ success })) };
+  });

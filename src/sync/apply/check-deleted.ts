@@ -1,0 +1,44 @@
+import type { KeyedRow } from "../../compare/feature-side.js";
+import { asGeoferryError, createError } from "../../errors.js";
+import type { ApplyRun } from "./apply-run.js";
+
+/** The deleted features of one page of the map, which one request reads back. */
+export class DeletedOnPage {
+  private page = Number.POSITIVE_INFINITY;
+  private readonly ids = new Set<string>();
+
+  /** Keeps the features of the first page only: deletes do not move what precedes them, nor what is left of the page. */
+  add({ id, page }: Pick<KeyedRow, "id" | "page">): void {
+    if (page > this.page) return;
+    if (page < this.page) this.ids.clear();
+    this.page = page;
+    this.ids.add(id!);
+  }
+
+  /**
+   * Reads the page back, and again after a pause if it still has one of the features: a service may answer from a copy
+   * that lags behind. Ids are never reused, so another client cannot have created them again.
+   * @throws deletes-not-applied, sync-interrupted; errors of `MapClient.page`
+   */
+  async check(run: ApplyRun): Promise<void> {
+    if (this.ids.size === 0) return;
+    if ((await this.findRemaining(run)).length === 0) return;
+    await run.waitSettleTime();
+    const remaining = await this.findRemaining(run);
+    if (remaining.length === 0) return;
+    run.counts.deleted = Math.max(0, run.counts.deleted - remaining.length);
+    const { service, map } = run.header;
+    throw createError("deletes-not-applied", { service, map, features: remaining.length, id: remaining[0]! });
+  }
+
+  /** A service may respond with 404 to a page after the last one. */
+  private async findRemaining({ context }: ApplyRun): Promise<readonly string[]> {
+    try {
+      const read = await context.client.page(this.page);
+      return (read?.features ?? []).flatMap(({ id }) => (this.ids.has(id) ? [id] : []));
+    } catch (error) {
+      if (this.page > 1 && asGeoferryError(error).code === "remote-map-missing") return [];
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Compares the map, as read after the writes of a run, with what the run sent. A service can report features as created
+ * or updated without storing them; a run that believed it would then delete what they replace.
+ */
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
+import type { FeatureRow } from "../../compare/feature-side.js";
+import { createError, type GeoferryError } from "../../errors.js";
+import { isLooselyEqual } from "../diff/loose-equality.js";
+import { readMapFeature } from "../diff/read-rows.js";
+import type { PlanAction, PlannedFeature } from "../plan/plan.js";
+import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
+import type { ApplyRun } from "./apply-run.js";
+import { strongEtag } from "./etag-chain.js";
+import type { MapReread } from "./map-reread.js";
+import { checkUpdateEffect, type Update } from "./patch-semantics.js";
+
+/** Maximum features that an error lists. */
+const maxNamedFeatures = 3;
+
+type MapRow = Pick<FeatureRow, "id" | "digest" | "file" | "start" | "length">;
+type Keep = Extract<PlanAction, { readonly action: "keep" }>;
+
+const rowColumns = "id, digest, file, start, length";
+
+export interface SentWrites {
+  /** Whether one PUT sent the complete set, including unchanged features. */
+  readonly put: boolean;
+  /** Strong tag of the map after the last write; null if unknown. */
+  readonly etag: string | null;
+}
+
+/** How the map differs from what a run reported. */
+export class KeptWrites {
+  /** Number of creates and updates of the plan that the map shows as sent. */
+  created = 0;
+  updated = 0;
+  /** Features that the map lacks, has with other content, or has more than once. */
+  readonly examples: string[] = [];
+  /** Features that a full synchronization in one request sent unchanged, and that the map lacks. */
+  lostCount = 0;
+
+  private readonly selectById;
+  private readonly selectByKeys;
+
+  private constructor(
+    private readonly run: ApplyRun,
+    private readonly reading: MapReread,
+    private readonly sent: SentWrites,
+  ) {
+    const { database } = reading.workspace;
+    this.selectById = database.prepare<[string], MapRow>(`SELECT ${rowColumns} FROM map WHERE id = ?`);
+    this.selectByKeys = database.prepare<[string], MapRow & { readonly key: string }>(
+      `SELECT key, ${rowColumns} FROM map WHERE key IN (SELECT value FROM json_each(?))`,
+    );
+  }
+
+  static async compare(run: ApplyRun, reading: MapReread, sent: SentWrites): Promise<KeptWrites> {
+    const kept = new KeptWrites(run, reading, sent);
+    if (run.counts.created > 0) await kept.findCreated();
+    if (run.counts.updated > 0) await kept.findUpdated();
+    if (sent.put) await kept.findLost();
+    return kept;
+  }
+
+  /**
+   * Whether the map has everything that the service reported as done. Rejected features are not known one by one here;
+   * the service did not report them as done, so the numbers suffice.
+   */
+  get isComplete(): boolean {
+    const { counts } = this.run;
+    return this.created >= counts.created && this.updated >= counts.updated && this.lostCount === 0;
+  }
+
+  /** Reduces the counts of the report to what the map has, and creates the error. */
+  fail(): GeoferryError {
+    const { counts, header, etagChain } = this.run;
+    const { service, map } = header;
+    const created = Math.max(0, counts.created - this.created);
+    const updated = Math.max(0, counts.updated - this.updated);
+    counts.created -= created;
+    counts.updated -= updated;
+    if (this.wasChangedSince()) {
+      etagChain.markLost();
+      return createError("map-changed", { service, map });
+    }
+    const examples = counts.failed === 0 ? this.examples : [];
+    return createError("writes-not-kept", { service, map, created, updated, lost: this.lostCount, examples });
+  }
+
+  /** Whether entity tags prove that another client wrote after this run, so that the difference may be its own. */
+  private wasChangedSince(): boolean {
+    const { etag } = this.sent;
+    return etag !== null && strongEtag(this.reading.snapshot.etag) !== etag;
+  }
+
+  private async findCreated(): Promise<void> {
+    if (this.run.header.key?.by !== "property") return this.findCreatedIds();
+    for await (const creates of readCreates(this.run.plan)) {
+      const rows = this.findRowsByKey(creates.map(({ key }) => String(key)));
+      for (const create of creates) {
+        const problem = this.findCreateProblem(create, rows.get(String(create.key)) ?? []);
+        if (problem === null) this.created += 1;
+        else this.addExample(`${JSON.stringify(create.key)} ${problem}`);
+      }
+    }
+  }
+
+  /** Without keys, only the ids that the service assigned identify created features. */
+  private async findCreatedIds(): Promise<void> {
+    const found = new Set<string>();
+    for await (const ids of this.run.creationRecorder.readIds())
+      for (const id of ids) {
+        if (this.selectById.get(id)) found.add(id);
+        else this.addExample(`${id} is missing`);
+      }
+    this.created = found.size;
+  }
+
+  private findCreateProblem({ agreement, action }: PlannedCreate, rows: readonly MapRow[]): string | null {
+    const [row, other] = rows;
+    if (!row) return "is missing";
+    if (other) return `is there ${rows.length} times`;
+    if (row.digest === agreement?.sent) return null;
+    return this.isAsSent(action.feature, row) ? null : "differs from what was sent";
+  }
+
+  /** Whether a later comparison finds no difference: properties that only the map has do not count. */
+  private isAsSent(sent: PlannedFeature, row: MapRow): boolean {
+    if (row.digest === this.digest(sent)) return true;
+    const held = readMapFeature(this.reading.workspace.map, row);
+    const names = Object.keys(held.properties).filter((name) => Object.hasOwn(sent.properties, name));
+    const properties = Object.fromEntries(names.map((name) => [name, held.properties[name]]));
+    return isLooselyEqual(sent, { ...held, properties }, this.run.rounding);
+  }
+
+  private async findUpdated(): Promise<void> {
+    for await (const action of this.run.plan.actions(["update"])) {
+      if (action.action !== "update") continue;
+      const problem = this.findUpdateProblem(action);
+      if (problem === null) this.updated += 1;
+      else this.addExample(`${JSON.stringify(action.key ?? action.id)} ${problem}`);
+    }
+  }
+
+  private findUpdateProblem(update: Update): string | null {
+    const row = this.findRow(update);
+    if (!row) return "is missing";
+    if (row.digest === update.agreement?.sent || row.digest === this.digest(update.feature)) return null;
+    const held = readMapFeature(this.reading.workspace.map, row);
+    return checkUpdateEffect(update, held, this.run.rounding).kind === "applied" ? null : "is not updated";
+  }
+
+  private async findLost(): Promise<void> {
+    for await (const action of this.run.plan.actions(["keep"])) {
+      if (action.action !== "keep" || this.findRow(action)) continue;
+      this.lostCount += 1;
+      this.addExample(`${JSON.stringify(action.key ?? action.id)} is missing`);
+    }
+  }
+
+  /** Recreated features have new ids, but the same key. */
+  private findRow({ id, key }: Update | Keep): MapRow | undefined {
+    const row = this.selectById.get(id);
+    if (row || key === null || this.run.header.key?.by !== "property") return row;
+    return this.findRowsByKey([String(key)]).get(String(key))?.[0];
+  }
+
+  private findRowsByKey(keys: readonly string[]): ReadonlyMap<string, readonly MapRow[]> {
+    const found = new Map<string, MapRow[]>();
+    for (const row of this.selectByKeys.all(JSON.stringify(keys))) {
+      const rows = found.get(row.key);
+      if (rows) rows.push(row);
+      else found.set(row.key, [row]);
+    }
+    return found;
+  }
+
+  private addExample(text: string): void {
+    if (this.examples.length < maxNamedFeatures) this.examples.push(text);
+  }
+
+  private digest(feature: PlannedFeature): string {
+    return digestText(canonicalFeature(feature, this.run.rounding));
+  }
+}
