@@ -1,6 +1,7 @@
 import type { Batch, Dataset, Feature, Field, Layer, Split, SplitFilter } from "../../src/model/index.js";
 import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.js";
 import { type DocumentRange, DocumentSpool, readRange } from "../shared/document-spool.js";
+import type { GmlElement } from "./gml/element.js";
 import { FeatureBatches } from "./gml/feature-batches.js";
 import { LayerScan } from "./gml/layer-scan.js";
 import type { GmlLayerPlan } from "./gml/plan.js";
@@ -17,7 +18,7 @@ import { type JsonForm, jsonFormatIn, jsonPages } from "./wfs/json-pages.js";
 import { readLayerList, refuseOtherSystem, type WfsLayer, type WfsList } from "./wfs/layer-list.js";
 import { gmlPages } from "./wfs/page-format.js";
 import { type GmlPage, parsePage } from "./wfs/page-parser.js";
-import { negotiate } from "./wfs/selection.js";
+import { isPageSwapped, negotiate } from "./wfs/selection.js";
 
 export type WfsOptions = OptionValues<typeof wfsOptions>;
 
@@ -213,10 +214,19 @@ class GmlStore implements PageStore<GmlPage> {
     for (const [feature, collection] of content.features) {
       const name = systemNameOf(feature, collection, this.options.geometry);
       if (name !== null) await this.addSystem(name, content.isMapServer11);
+      if (feature === content.features[0]?.[0] && name !== null) await this.checkAxes(feature, this.systems.get(name)!);
       if (this.layer.fields === null) this.scan.add(feature);
     }
     this.leftOut.push(...content.leftOut);
     await this.spool.append(content.body);
+  }
+
+  /** @throws PagesIncomplete for a page whose axes are in another order */
+  private async checkAxes(feature: GmlElement, system: ReferenceSystem): Promise<void> {
+    const { layer, options, context } = this;
+    if (options.axisOrder !== "auto" || context.swapsXy) return;
+    if (await isPageSwapped(layer, feature, system, context))
+      throw new PagesIncomplete("a page has coordinates that are plausible only after swapping the axes");
   }
 
   /** @throws unsupported for another system than that of the layer */

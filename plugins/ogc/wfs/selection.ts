@@ -74,6 +74,22 @@ export async function negotiate(
   return query;
 }
 
+/**
+ * Whether a feature of a page is plausible only after swapping the axes; a service may have their order right on some
+ * pages only.
+ */
+export async function isPageSwapped(
+  layer: WfsLayer,
+  feature: GmlElement,
+  system: ReferenceSystem,
+  context: ReadContext,
+): Promise<boolean> {
+  const geometry = geometryIn(feature, layer, system);
+  return (
+    geometry !== null && system.crs !== null && areAxesSwapped(system.crs, layer.bounds, extentOf(geometry), context)
+  );
+}
+
 /** @throws unsupported for coordinates that are plausible only after swapping the axes */
 async function refuseSwapped(
   client: OgcClient,

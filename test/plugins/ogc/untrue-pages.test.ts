@@ -233,6 +233,14 @@ describe("a WFS", () => {
     return { output, report: await convertFile(`wfs:${server.origin}/wfs`, output) };
   }
 
+  it("is refused where a later page has the axes in another order", async () => {
+    const swap = (body: string) => body.replace(/<gml:pos>(\d+) (\d+)</g, "<gml:pos>$2 $1<");
+    await expect(convertChanged((body, start) => (start === 1000 ? swap(body) : body))).rejects.toMatchObject({
+      code: "feature-service-incomplete",
+      message: expect.stringContaining("swapping the axes"),
+    });
+  });
+
   it("is refused where a page has features of another namespace", async () => {
     const other = "http://example.org/other";
     const mixed = convertChanged((body, start) =>
