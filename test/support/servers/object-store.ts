@@ -200,7 +200,16 @@ export async function startObjectStore(): Promise<ObjectStore | null> {
   run("monmaptool", "--create", "--addv", "a", `[v1:127.0.0.1:${monitor}]`, "--fsid", cluster, map);
   run("ceph-mon", ...ceph, "--mkfs", "-i", "a", "--monmap", map);
   start("ceph-mon", ...ceph, "-i", "a");
-  run("ceph", ...ceph, "osd", "new", disk);
+  // A monitor that has only begun to listen refuses commands (EPERM).
+  for (let tries = 1; ; tries++) {
+    try {
+      run("ceph", ...ceph, "osd", "new", disk);
+      break;
+    } catch (error) {
+      if (tries === 5) throw error;
+      await sleep(1000);
+    }
+  }
   run("ceph-osd", ...ceph, "-i", "0", "--mkfs", "--osd-uuid", disk);
   let osd = start("ceph-osd", ...ceph, "-i", "0");
   // An OSD that connects before it has the monitor map is rejected as belonging to another cluster, and exits.
