@@ -207,7 +207,7 @@ export async function startObjectStore(): Promise<ObjectStore | null> {
       break;
     } catch (error) {
       if (tries === 5) throw error;
-      await sleep(1000);
+      await pause(1000);
     }
   }
   run("ceph-osd", ...ceph, "-i", "0", "--mkfs", "--osd-uuid", disk);
