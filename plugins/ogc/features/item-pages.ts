@@ -1,5 +1,4 @@
 /** Requests the pages of a collection, which are linked by `next` (OGC 17-069r4, 7.15). */
-import { GeoferryError } from "../../../src/errors.js";
 import { stringifyExactly } from "../../shared/json/parse-features.js";
 import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
@@ -131,8 +130,6 @@ export class ItemPages implements PageSource<readonly Json[]> {
         if (tries === maxPageTries) throw new PagesIncomplete(flaw);
       } catch (error) {
         if (error instanceof RequestRefused) throw client.refused(error.message);
-        // A page that is unavailable for good ends the run with its own error.
-        if (error instanceof GeoferryError || error instanceof PagesIncomplete) throw error;
         throw error;
       }
     }

@@ -22,15 +22,26 @@ export interface JsonResponse {
 /** Codes of errors that the same request always gets. */
 const permanentCode = /Invalid|NotFound|Missing|NotSupported|NotImplemented|BadRequest/i;
 
-/** What the check has parsed already; other responses may arrive between the check and the use of one. */
-const parsedBodies = new WeakMap<Buffer, Json>();
+type ParsedBody = Pick<JsonResponse, "json" | "losses">;
 
-const textOfBody = ({ body, headers }: Pick<HttpResponse, "body" | "headers">): string =>
+/** What the check has parsed already; other responses may arrive between the check and the use of one. */
+const parsedBodies = new WeakMap<Buffer, ParsedBody>();
+
+const textOfBody = ({ body, headers }: HttpResponse): string =>
   jsonTextOf(body, [headers["content-type"] ?? ""].flat()[0]);
 
+const withLosses = (body: Buffer, text: string, json: Json): ParsedBody => ({
+  json,
+  losses: parsingLossesOf(body, text, json),
+});
+
 /** A response whose check found an object, or that was kept since. */
-const parsedJson = (response: HttpResponse): Json =>
-  parsedBodies.get(response.body) ?? (parseWithBigints(textOfBody(response)) as Json);
+function parsedBody(response: HttpResponse): ParsedBody {
+  const known = parsedBodies.get(response.body);
+  if (known) return known;
+  const text = textOfBody(response);
+  return withLosses(response.body, text, parseWithBigints(text) as Json);
+}
 
 /** Checks that a response has a member, and is no error (OGC 17-069r4, 7.5.1). */
 function checkMember(member: string): (response: HttpResponse) => ResponseCheck {
@@ -49,7 +60,7 @@ function checkMember(member: string): (response: HttpResponse) => ResponseCheck 
       return { error: exception ?? reason, isTransient: !isPage || exception !== null };
     }
     if (isObject(json) && member in json) {
-      parsedBodies.set(body, json);
+      parsedBodies.set(body, withLosses(body, text, json));
       return { error: null, isTransient: false };
     }
     if (Array.isArray(json)) [json] = json as unknown[];
@@ -75,9 +86,7 @@ export async function requestJson(client: PageRequests, url: URL, member: string
     other.searchParams.set("f", "json");
     response = await client.request(other, accept, check);
   }
-  const json = parsedJson(response);
-  const { body, headers } = response;
-  return { json, headers, losses: parsingLossesOf(body, textOfBody(response), json) };
+  return { ...parsedBody(response), headers: response.headers };
 }
 
 /** As `requestJson`, but a refusal is an error of the registry. @throws feature-service-refused */

@@ -14,7 +14,7 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: NodeJS.ArrayBufferView): Ui
 /** States of a cell beside the tags of values. */
 const absent = 255;
 
-/** The tag of the values of a column: types that a reader may choose by the values at hand have the same. */
+/** The tag of a column's values. Numeric types share one, and so do text and dates: a reader may infer either from the same values. */
 function tagOf({ type }: Column): number {
   if (type === "boolean" || type === "binary" || type === "json") return cellTags[type];
   return type === "int32" || type === "int64" || type === "double" ? cellTags.number : cellTags.text;

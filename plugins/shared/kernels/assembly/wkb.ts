@@ -3,7 +3,6 @@
 const minGeometryBytes: u32 = 9;
 const pointType: u32 = 1;
 const lineType: u32 = 2;
-const _polygonType: u32 = 3;
 const multiPointType: u32 = 4;
 const multiPolygonType: u32 = 6;
 
