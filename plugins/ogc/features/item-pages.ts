@@ -5,7 +5,7 @@ import { type Page, type PageSource, PagesIncomplete } from "../service/complete
 import type { PageRequests } from "../service/page-requests.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
 import { type Collection, contentCrs } from "./collections.js";
-import { type JsonResponse, linkOf, requestJson } from "./json-client.js";
+import { type JsonResponse, linkOf, requestJson, toWebUrl } from "./json-client.js";
 
 /** Parameters that select features; every request of a reading has the same ones. */
 export type Selection = Readonly<Record<string, string>>;
@@ -24,8 +24,9 @@ const keyOf = ({ id, geometry, properties }: Json) => ({
 
 /** The next page: by a link in the body, or else in the header `Link` (RFC 8288). @throws PagesIncomplete if it has no usable address */
 function nextPage(json: Json, { link }: JsonResponse["headers"], url: URL): URL | null {
-  const next = linkOf(json, /^next$/i, url) ?? linkInHeader([link ?? ""].flat().join(", "), url);
-  const isAnnounced = objectsOf(json.links).some(({ rel }) => /^next$/i.test(textOf(rel) ?? ""));
+  const inHeader = nextInHeader([link ?? ""].flat().join(", "));
+  const next = linkOf(json, /^next$/i, url) ?? (inHeader === null ? null : toWebUrl(inHeader, url));
+  const isAnnounced = inHeader !== null || objectsOf(json.links).some(({ rel }) => /^next$/i.test(textOf(rel) ?? ""));
   if (next === null && isAnnounced)
     throw new PagesIncomplete("a page announces another one, but its link has no address that can be requested");
   if (next !== null) checkNext(url, next);
@@ -53,14 +54,10 @@ function checkNext(url: URL, next: URL): void {
   }
 }
 
-/** @throws PagesIncomplete */
-function linkInHeader(header: string, url: URL): URL | null {
-  for (const [, address, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (!/;\s*rel\s*=\s*"?\s*([^";]*\s)?next(\s[^";]*)?"?\s*(;|,|$)/i.test(parameters!)) continue;
-    const next = URL.canParse(address!, url.href) ? new URL(address!, url.href) : null;
-    if (next && /^https?:$/.test(next.protocol)) return next;
-    throw new PagesIncomplete("a page announces another one, but its link has no address that can be requested");
-  }
+/** The address of the next page in a header `Link`; null without one. */
+function nextInHeader(header: string): string | null {
+  for (const [, address, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g))
+    if (/;\s*rel\s*=\s*"?\s*([^";]*\s)?next(\s[^";]*)?"?\s*(;|,|$)/i.test(parameters!)) return address!;
   return null;
 }
 

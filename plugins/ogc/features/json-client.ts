@@ -108,7 +108,12 @@ export function linkOf({ links }: Json, relation: RegExp, base: URL): URL | null
   };
   const [best] = [...found].sort((a, b) => rank(a) - rank(b));
   const href = best && textOf(best.href);
-  if (!href || !URL.canParse(href, base.href)) return null;
+  return href ? toWebUrl(href, base) : null;
+}
+
+/** The URL of an address in a document; null if it cannot be requested. */
+export function toWebUrl(href: string, base: URL): URL | null {
+  if (!URL.canParse(href, base.href)) return null;
   const url = new URL(href, base.href);
   return /^https?:$/.test(url.protocol) ? url : null;
 }
