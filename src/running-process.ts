@@ -25,3 +25,12 @@ export function findProcessStart(pid: number): string | null {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? null : (fields[startField] ?? "");
 }
+
+/** Identifies the current run of the system, from whose start `findProcessStart` counts. An empty text where it does not tell. */
+export function findSystemStart(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,11 +1,11 @@
 /** A lock file beside an interrupted download, so that two processes do not continue it at once. */
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { makeFolders } from "../../src/make-folders.js";
 import { createError } from "../../src/plugin/index.js";
-import { findProcessStart } from "../../src/running-process.js";
+import { findProcessStart, findSystemStart } from "../../src/running-process.js";
 
 /** The holder renews the modification time of its lock at this interval. */
 const renewalMs = 10_000;
@@ -26,11 +26,9 @@ function readOrEmpty(read: () => string): string {
 const findMachine = (): string =>
   `${hostname()} ${readOrEmpty(() => readlinkSync("/proc/self/ns/pid"))}`.trim().replaceAll("\n", " ");
 
-/** Start times of processes count from the start of the system. */
-const findBoot = (): string => readOrEmpty(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1"));
-
 /** The text of a lock: number and start of the process, id of the system's start, machine. */
-const ownMark = (): string => [process.pid, findProcessStart(process.pid) ?? "", findBoot(), findMachine()].join("\n");
+const ownMark = (): string =>
+  [process.pid, findProcessStart(process.pid) ?? "", findSystemStart(), findMachine()].join("\n");
 
 /** Whether the process that wrote a lock runs. @param ageMs time since the lock was renewed */
 function isHeld(text: string, ageMs: number): boolean {
@@ -38,7 +36,7 @@ function isHeld(text: string, ageMs: number): boolean {
   const pid = Number(number);
   if (machine === undefined || !Number.isInteger(pid) || pid <= 0) return ageMs < maxEmptyMs;
   if (machine !== findMachine()) return ageMs < foreignAbandonedAfterMs;
-  return boot === findBoot() && findProcessStart(pid) === start;
+  return boot === findSystemStart() && findProcessStart(pid) === start;
 }
 
 export class DownloadLock {

@@ -336,7 +336,7 @@ describe.skipIf(!store)("a bucket", () => {
     // Of ended processes of this machine, and of another machine.
     const [ours, others] = ["1", "2"].map((last) => newMark().replace(/-\d+-.*$/, `-4194305-0000000${last}`));
     const kept = ["roads2.shp", "roads.2024.shp", "roads.csv"].map((name) => `.${name}.${others}.old`);
-    kept.push(".roads.shp.0123abcd-1-4567cdef.old");
+    kept.push(".roads.shp.0123abcd-1-89abcdef-4567cdef.old");
     const swept = ["roads.shp", "roads.qix"].map((name) => `.${name}.${ours}.old`);
     for (const key of [...kept, ...swept]) await bucket.put(key, "all that is left");
     await convertFile(sample("huts.geojson"), bucket.at("roads.shp"));

@@ -1,14 +1,15 @@
 import { readlinkSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
-import { findProcessStart } from "../../running-process.js";
+import { findProcessStart, findSystemStart } from "../../running-process.js";
 import { randomDigits, shortHash } from "../short-hash.js";
 
 /**
- * Temporary files and folders contain a mark, `host-pid-random`, so that a later run recognizes those of a process that
- * no longer runs. `host` identifies the machine and its process namespace, since a pid of another machine that shares the
- * folder, or of another container, has no meaning here.
+ * Temporary files and folders contain a mark, `host-pid-start-random`, so that a later run recognizes those of a process
+ * that no longer runs. `host` identifies the machine and its process namespace, since a pid of another machine that shares
+ * the folder, or of another container, has no meaning here. `start` identifies the start of the process, since pids are
+ * used again: in a container that is started again, soon and for the same program.
  */
-export const markPattern = "[0-9a-f]{8}-[0-9]+-[0-9a-f]{8}";
+export const markPattern = "[0-9a-f]{8}-[0-9]+-[0-9a-f]{8}-[0-9a-f]{8}";
 
 /** Files of another host count as abandoned if they were not written to for this long. */
 const foreignAbandonedAfterMs = 7 * 24 * 3600 * 1000;
@@ -23,8 +24,14 @@ function processNamespace(): string {
 
 const hostMark = shortHash(`${hostname()}\n${processNamespace()}`);
 
+/** Null if the process has ended. */
+function findStartMark(pid: number): string | null {
+  const start = findProcessStart(pid);
+  return start === null ? null : shortHash(`${findSystemStart()}\n${start}`);
+}
+
 /** The prefix of all marks of this process. */
-export const ownMarkPrefix = `${hostMark}-${process.pid}`;
+export const ownMarkPrefix = `${hostMark}-${process.pid}-${findStartMark(process.pid)}`;
 
 export function newMark(): string {
   return `${ownMarkPrefix}-${randomDigits()}`;
@@ -36,10 +43,10 @@ export function newMark(): string {
  * @param deadPrefix mark prefix (`ownMarkPrefix`) of a process on another host that has lost its job
  */
 export function isAbandoned(mark: string, modifiedMs: number, deadPrefix?: string): boolean {
-  const [host, pid] = mark.split("-");
-  if (host !== hostMark && `${host}-${pid}` === deadPrefix) return true;
+  const [host, pid, start] = mark.split("-");
+  if (host !== hostMark && `${host}-${pid}-${start}` === deadPrefix) return true;
   if (host !== hostMark) return Date.now() - modifiedMs > foreignAbandonedAfterMs;
-  return findProcessStart(Number(pid)) === null;
+  return start !== findStartMark(Number(pid));
 }
 
 const removedOnExit = new Set<string>();

@@ -29,11 +29,11 @@ export function shortenName(name: string, maxBytes: number): string {
 }
 
 /** Leaves room for a mark, a role and the suffix of a journal. */
-const maxStemBytes = 200;
+const maxStemBytes = 190;
 
 export const temporaryBase = (name: string): string => shortenName(name, maxStemBytes);
 
-/** `.roads.dbf.1a2b3c4d-77-5e6f7a8b.tmp` */
+/** `.roads.dbf.1a2b3c4d-77-9c0d1e2f-5e6f7a8b.tmp` */
 export function temporaryPath(final: string, mark: string, role: TemporaryRole): string {
   return join(dirname(final), `.${temporaryBase(basename(final))}.${mark}.${role}`);
 }

@@ -41,7 +41,7 @@ const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: 
     return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource, ...condition }));
   });
 
-/** `.roads.shp.1a2b3c4d-77-5e6f7a8b.old` */
+/** `.roads.shp.1a2b3c4d-77-9c0d1e2f-5e6f7a8b.old` */
 const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`);
 
 /** `in/roads` of `in/roads.shp.xml`. */

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { downloadVerified, isVerified } from "../../../src/io/http/verified-download.js";
 import { withNetworkSettings } from "../../../src/network-settings.js";
 import { root } from "../../support/command.js";
+import { deadMark } from "../../support/marks.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 import { GridServer } from "../../support/servers/grid-server.js";
 
@@ -121,11 +122,7 @@ describe("a verified download", () => {
   test("a verified download removes files of a killed process, and replaces a damaged file", async () => {
     const { folder, run } = download();
     await run;
-    // The mark of a process that is gone: process ids end below this.
-    const [, place] = /^([0-9a-f]{8})-/.exec(
-      (await import("../../../src/io/output/abandoned-files.js")).ownMarkPrefix,
-    )!;
-    const abandoned = `${folder}/.one.tif.${place}-4194999-00000000.part`;
+    const abandoned = `${folder}/.one.tif.${deadMark}.part`;
     writeFileSync(abandoned, "x");
     writeFileSync(`${folder}/one.tif`, "damaged");
     expect(await isVerified(`${folder}/one.tif`, { bytes: content.length, sha256 })).toBe(false);

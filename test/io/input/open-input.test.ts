@@ -13,6 +13,7 @@ import { FileSource } from "../../../src/io/input/source.js";
 import { Spool } from "../../../src/io/input/spool.js";
 import { type NetworkSettings, withNetworkSettings } from "../../../src/network-settings.js";
 import { CompiledSources } from "../../support/compiled-sources.js";
+import { ownMark } from "../../support/marks.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 let scratch: TemporaryFolder;
@@ -445,7 +446,7 @@ describe("the spool", () => {
   test("the spool of a killed process is removed by the next run; those of running processes and of other machines are kept", async () => {
     expect(run("kill").signal).toBe("SIGKILL");
     const [dead] = readdirSync(scratch.folder);
-    const living = dead!.replace(/-\d+-/, `-${process.ppid}-`);
+    const living = `geoferry-${ownMark}`;
     const elsewhere = dead!.replace(/^geoferry-[0-9a-f]{8}/, "geoferry-00000000");
     const forgotten = dead!.replace(/^geoferry-[0-9a-f]{8}/, "geoferry-11111111");
     for (const name of [living, elsewhere, forgotten, "geoferry-notes"]) mkdirSync(scratch.path(name));

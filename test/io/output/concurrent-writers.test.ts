@@ -75,7 +75,7 @@ describe("of two runs that write one set at once", () => {
 
   test("the second run changes nothing while the first has moved the main file aside", async () => {
     put(setOf("old"));
-    const aside = temporaryPath(scratch.path("o.shp"), `00000000-${process.pid}-00000000`, "main.old");
+    const aside = temporaryPath(scratch.path("o.shp"), `00000000-${process.pid}-00000000-00000000`, "main.old");
     expect(await committed("second", () => renameSync(scratch.path("o.shp"), aside))).toBe("output-failed");
     const { "o.shp": main, ...others } = setOf("old");
     expect(found()).toEqual({ [aside.slice(scratch.folder.length + 1)]: main, ...others });

@@ -1,25 +1,17 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ownMarkPrefix } from "../../../src/io/output/abandoned-files.js";
 import { temporaryPath } from "../../../src/io/output/temporary-names.js";
 import { convert } from "../../../src/pipeline/convert.js";
 import { expandInputs } from "../../../src/pipeline/input/expand-inputs.js";
 import { createTestHost } from "../../support/host.js";
+import { deadMark, ownMark } from "../../support/marks.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const host = createTestHost();
 let folders = 0;
-
-/** The mark of a process of this machine that no longer runs. */
-const deadMark = (() => {
-  const { pid } = spawnSync(process.execPath, ["--version"]);
-  return `${ownMarkPrefix.replace(/-\d+$/, "")}-${pid}-00000000`;
-})();
-const ownMark = `${ownMarkPrefix}-00000000`;
 
 /** A Shapefile of three points, of which a run that replaces it has moved the main file aside. */
 async function replacedShapefile(mark: string): Promise<{ folder: string; path: string; aside: string }> {

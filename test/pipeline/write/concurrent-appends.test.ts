@@ -1,12 +1,11 @@
-import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { ownMarkPrefix } from "../../../src/io/output/abandoned-files.js";
 import { AppendLock, awaitAppends } from "../../../src/io/output/append-lock.js";
 import { convert } from "../../../src/pipeline/convert.js";
 import type { ConvertRequest, Host } from "../../../src/pipeline/request.js";
 import { createTestHost } from "../../support/host.js";
+import { deadMark, ownMark, reusedPidMark } from "../../support/marks.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 const scratch = new TemporaryFolder();
@@ -43,9 +42,6 @@ async function countByName(path: string): Promise<Record<string, number>> {
 
 const hidden = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("."));
 
-/** The marks of a process of this machine that has ended, and of this one. */
-const deadMark = `${ownMarkPrefix.replace(/-\d+$/, "")}-${spawnSync(process.execPath, ["--version"]).pid}-00000000`;
-const ownMark = `${ownMarkPrefix}-00000000`;
 const lockOf = (path: string) => `${dirname(path)}/.${basename(path)}.append-lock`;
 
 describe("runs that append to one file at once", () => {
@@ -90,7 +86,7 @@ test("an output below a file is an error of the output", async () => {
 });
 
 describe("the lock", () => {
-  const abandoned = [deadMark, "", "no mark"];
+  const abandoned = [deadMark, reusedPidMark, "", "no mark"];
 
   test.each(abandoned)("of a killed run is ignored: %o", async (content) => {
     const output = `${newFolder()}/out.csv`;
