@@ -3,16 +3,16 @@ import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.j
 import { readRange } from "../shared/document-spool.js";
 import { FeatureSpool } from "../shared/json/feature-spool.js";
 import type { FeatureRange } from "../shared/json/structure-scanner.js";
-import { integerOf } from "../shared/json/values.js";
 import type { serviceOptions } from "./index.js";
 import { FeatureBatches } from "./read/feature-batches.js";
 import { parseAddress, redactAddress } from "./service/address.js";
 import { countAttachments, downloadAttachments } from "./service/attachments.js";
 import { type DownloadedLayer, type DownloadPlace, downloadLayer } from "./service/download-layer.js";
 import { type LayerList, readLayerList, type ServiceLayer } from "./service/layer-list.js";
-import { boxSelection, everything, type Selection, selectionOf } from "./service/query-filter.js";
+import type { Selection } from "./service/query-filter.js";
 import { ResumableDownload } from "./service/resumable-download.js";
-import { RequestRefused, ServiceClient } from "./service/service-client.js";
+import { selectFeatures } from "./service/select-features.js";
+import { ServiceClient } from "./service/service-client.js";
 import { readCredentials, TokenSource } from "./service/tokens.js";
 
 export type ServiceOptions = OptionValues<typeof serviceOptions>;
@@ -101,7 +101,7 @@ class RemoteLayer {
 
   private async startDownload(filter: SplitFilter | undefined): Promise<DownloadedLayer> {
     const { client, layer, options, context } = this;
-    const selection = await this.select(filter);
+    const selection = await selectFeatures(client, layer, filter);
     const number = this.downloadCount++;
     const onProgress = (features: number) => context.onDownload?.(features);
     const settings = { pageSize: options.pageSize ?? null, parallel: options.parallel, onProgress };
@@ -128,34 +128,6 @@ class RemoteLayer {
   /** Removes what need not be continued. */
   async close(): Promise<void> {
     for (const kept of this.kept) await kept.close(this.complete.has(kept));
-  }
-
-  /** What the service selects: all that the filter says, or the part of it that the service can apply. */
-  private async select(filter: SplitFilter | undefined): Promise<Selection> {
-    const { where, boxes } = selectionOf(this.layer, filter);
-    const base: Selection = { where };
-    if (where !== everything.where && (await this.count(base)) === null) return everything;
-    const hits: Selection[] = [];
-    for (const box of boxes) {
-      const selection = boxSelection(where, box);
-      const count = await this.count(selection);
-      if (count === null) return base;
-      if (count > 0) hits.push(selection);
-    }
-    // A query has one box. Of none with features, any finds none.
-    if (boxes.length === 0 || hits.length > 1) return base;
-    return hits[0] ?? boxSelection(where, boxes[0]!);
-  }
-
-  /** The number of selected features; null if the service cannot apply the selection. */
-  private async count(selection: Selection): Promise<number | null> {
-    try {
-      const query = { ...selection, returnCountOnly: "true" };
-      return integerOf((await this.client.query(`/${this.layer.id}/query`, query)).count);
-    } catch (error) {
-      if (error instanceof RequestRefused) return null;
-      throw error;
-    }
   }
 
   private async attachments(ids: Float64Array): Promise<void> {

@@ -243,10 +243,11 @@ class LayerDownload {
     );
     if (!Array.isArray(answer.features)) throw new RequestRefused({ code: 0, message: "its response has no features" });
     this.checkReference(answer);
+    for (const { geometry } of featuresOf(answer)) if (isObject(geometry)) this.checkReference(geometry);
     return answer;
   }
 
-  /** The coordinates must be in the reference system of which the conversion was planned. */
+  /** The coordinates of a page or a geometry must be in the reference system for which the conversion was planned. */
   private checkReference({ spatialReference }: Json): void {
     const { layer, client, context } = this;
     const sent = spatialReferenceKey(spatialReference);

@@ -1,7 +1,6 @@
 /** Filters of a request that a service can apply without leaving out a feature that is wanted. */
-import type { Extent, SplitCondition, SplitFilter } from "../../../src/model/index.js";
+import type { Extent, SplitCondition } from "../../../src/model/index.js";
 import type { FieldPlan } from "../fields/field-plan.js";
-import type { ServiceLayer } from "./layer-list.js";
 
 /** Parameters of a query that select features; every query of a read has the same ones. */
 export type Selection = Readonly<Record<string, string>> & { readonly where: string };
@@ -19,19 +18,19 @@ const plainNumber = /^-?\d+(\.\d+)?$/;
 const slack: Readonly<Record<string, number>> = { esriFieldTypeDouble: 1e-12, esriFieldTypeSingle: 1e-5 };
 
 /** The conditions that the service can apply, as SQL-92; `1=1` if there are none. */
-function whereOf(fields: readonly FieldPlan[], conditions: readonly SplitCondition[]): string {
-  const terms = conditions.flatMap((condition) => {
-    const plan = fields.find(({ field }) => field.name === condition.field);
-    return plan && plainName.test(plan.attribute) ? termsOf(plan, condition) : [];
-  });
+export function whereOf(fields: readonly FieldPlan[], conditions: readonly SplitCondition[]): string {
+  const terms = conditions.flatMap((condition) => termsOf(fields, condition));
   return terms.length === 0 ? everything.where : terms.join(" AND ");
 }
 
-function termsOf(
-  { attribute, type, conversion, esriType }: FieldPlan,
-  { comparison, value }: SplitCondition,
-): string[] {
-  if (conversion !== "none") return [];
+/** The conditions of which `whereOf` has terms. */
+export const sentConditions = (fields: readonly FieldPlan[], conditions: readonly SplitCondition[]): SplitCondition[] =>
+  conditions.filter((condition) => termsOf(fields, condition).length > 0);
+
+function termsOf(fields: readonly FieldPlan[], { field: name, comparison, value }: SplitCondition): string[] {
+  const plan = fields.find(({ field }) => field.name === name);
+  if (!plan || !plainName.test(plan.attribute) || plan.conversion !== "none") return [];
+  const { attribute, type, esriType } = plan;
   if (typeof value === "string") {
     if (esriType !== "esriFieldTypeString" || comparison !== "=" || !plainText.test(value)) return [];
     return [`${attribute} = '${value.replaceAll("'", "''")}'`];
@@ -57,16 +56,3 @@ export const boxSelection = (where: string, [xmin, ymin, xmax, ymax]: Extent): S
   geometryType: "esriGeometryEnvelope",
   spatialRel: "esriSpatialRelEnvelopeIntersects",
 });
-
-/** What the service can select for a filter: conditions, and boxes of which only one may be asked for at once. */
-export function selectionOf(
-  layer: ServiceLayer,
-  filter: SplitFilter | undefined,
-): {
-  readonly where: string;
-  readonly boxes: readonly Extent[];
-} {
-  const where = filter ? whereOf(layer.plan.fields?.fields ?? [], filter.conditions) : everything.where;
-  const isPlace = layer.plan.geometryTypes === null || layer.plan.geometryTypes.length > 0;
-  return { where, boxes: isPlace ? (filter?.boxes ?? []) : [] };
-}

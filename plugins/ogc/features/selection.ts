@@ -4,7 +4,15 @@ import type { ReadContext } from "../../../src/plugin/index.js";
 import { createError } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import { integerOf, isObject, type Json } from "../../shared/json/values.js";
-import { areAxesSwapped, boxAcross, extentOf, widen } from "../service/axis-check.js";
+import {
+  boxAcross,
+  extentOf,
+  orderedFields,
+  orderProbes,
+  probedFeatures,
+  widen,
+} from "../../shared/selection-probes.js";
+import { areAxesSwapped } from "../service/axis-check.js";
 import { PagesIncomplete } from "../service/complete-download.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
 import type { Collection, Queryable } from "./collections.js";
@@ -63,8 +71,7 @@ export async function selectItems(
   const sample = await readSample(client, collection, {});
   const around = sample.geometry && boxAround(sample.geometry);
   if (around) await refuseSwapped(client, collection, around, context);
-  const where = filterOf(collection, filter?.conditions ?? []);
-  const base = "filter" in where && (await readSample(client, collection, where)).count !== null ? where : {};
+  const base = await selectWhere(client, collection, filter?.conditions ?? []);
   const boxes = filter?.boxes ?? [];
   if (boxes.length === 0 || !sample.geometry || !around) return base;
   const count = async (selection: Selection): Promise<number | null> =>
@@ -86,24 +93,46 @@ export async function selectItems(
   return hits.length > 1 ? base : (hits[0] ?? { ...base, ...boxOf(collection, boxes[0]!) });
 }
 
+/** The conditions that the service applies correctly; none if it refuses them, or compares numbers as texts. */
+async function selectWhere(
+  client: OgcClient,
+  collection: Collection,
+  conditions: readonly SplitCondition[],
+): Promise<Selection> {
+  const where = filterOf(collection, conditions);
+  if (!("filter" in where) || (await readSample(client, collection, where)).count === null) return {};
+  const isSent = ({ field }: SplitCondition) => collection.queryables.some(({ name }) => name === field);
+  const fields = orderedFields(conditions.filter(isSent));
+  if (fields.length === 0) return where;
+  const { properties } = await readSample(client, collection, {}, probedFeatures);
+  for (const probe of orderProbes(fields, properties) ?? [null])
+    if (!probe || !(await readSample(client, collection, filterOf(collection, probe))).count) return {};
+  return where;
+}
+
 interface Sample {
   /** The number of features; null if the service does not say it, or refuses the request. */
   readonly count: number | null;
   /** The geometry of the first feature. */
   readonly geometry: Geometry | null;
+  readonly properties: readonly Json[];
 }
 
-async function readSample(client: OgcClient, collection: Collection, selection: Selection): Promise<Sample> {
+async function readSample(client: OgcClient, collection: Collection, selection: Selection, limit = 1): Promise<Sample> {
   const url = new URL(collection.items);
-  url.searchParams.set("limit", "1");
+  url.searchParams.set("limit", String(limit));
   if (collection.crsUri !== null) url.searchParams.set("crs", collection.crsUri);
   for (const [name, value] of Object.entries(selection)) url.searchParams.set(name, value);
   try {
     const { json } = await requestJson(client, url, "features");
-    const [first] = Array.isArray(json.features) ? json.features.filter(isObject) : [];
-    return { count: integerOf(json.numberMatched), geometry: first ? geometryOf(first, collection) : null };
+    const features = Array.isArray(json.features) ? json.features.filter(isObject) : [];
+    return {
+      count: integerOf(json.numberMatched),
+      geometry: features[0] ? geometryOf(features[0], collection) : null,
+      properties: features.flatMap(({ properties }) => (isObject(properties) ? [properties] : [])),
+    };
   } catch (error) {
-    if (error instanceof RequestRefused) return { count: null, geometry: null };
+    if (error instanceof RequestRefused) return { count: null, geometry: null, properties: [] };
     throw error;
   }
 }

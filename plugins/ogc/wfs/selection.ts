@@ -2,12 +2,13 @@
 import type { Extent, Geometry, SplitFilter } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
+import { boxAcross, extentOf, widen } from "../../shared/selection-probes.js";
 import type { GmlElement } from "../gml/element.js";
 import { GeometryReader } from "../gml/geometry.js";
 import { geometryOf } from "../gml/properties.js";
 import { systemNameOf } from "../gml/scan-document.js";
 import { type ReferenceSystem, resolveSrsName } from "../gml/srs-name.js";
-import { areAxesSwapped, boxAcross, extentOf, widen } from "../service/axis-check.js";
+import { areAxesSwapped } from "../service/axis-check.js";
 import { checkXml, type OgcClient, RequestRefused } from "../service/service-client.js";
 import { xmlMedia } from "./capabilities.js";
 import { addressOf, countFeatures, type WfsQuery } from "./feature-pages.js";

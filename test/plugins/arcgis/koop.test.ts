@@ -46,8 +46,9 @@ async function convertLayer(address: string, request: Partial<ConvertRequest> = 
 const ids = (features: readonly Converted[]): number[] => features.map(({ id }) => id);
 const from1To = (last: number): number[] => Array.from({ length: last }, (_, n) => n + 1);
 
+/** Not the few features that filters are tested with. */
 const isPage = ({ parameters }: ArcgisRequest): boolean =>
-  parameters.has("outFields") && !parameters.has("returnCountOnly") && !parameters.has("returnIdsOnly");
+  parameters.has("outFields") && parameters.has("resultRecordCount") === parameters.has("resultOffset");
 
 /** Converts through a proxy that changes answers. */
 async function throughProxy(

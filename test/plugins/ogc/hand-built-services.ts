@@ -97,6 +97,8 @@ export interface FeaturesSettings {
   readonly limit?: number;
   readonly isMatchedKnown?: boolean;
   readonly isSwapped?: boolean;
+  /** Whether numbers in filters are compared as texts. */
+  readonly comparesTexts?: boolean;
 }
 
 /**
@@ -110,6 +112,9 @@ export function answerFeatures(
   settings: FeaturesSettings = {},
 ): GivenAnswer | object {
   const { hasCrs = true, hasFilter = false, limit = 1000, isMatchedKnown = true, isSwapped = false } = settings;
+  const compare = settings.comparesTexts
+    ? (value: number, comparison: string, other: string) => isMet(String(value), comparison, other)
+    : (value: number, comparison: string, other: string) => isMet(value, comparison, Number(other));
   const collection = {
     ...{ id: "stops", title: "Stops", itemType: "feature" },
     ...(hasCrs && { crs: [crs84, gaussKrueger], storageCrs: gaussKrueger }),
@@ -140,11 +145,11 @@ export function answerFeatures(
     case "/api/collections/stops/items": {
       const { parameters } = asked;
       const isLocal = parameters.get("crs") === gaussKrueger;
-      const filter = /^id (>=|<=|=|<|>) (\d+)$/.exec(parameters.get("filter") ?? "");
+      const filters = [...(parameters.get("filter") ?? "").matchAll(/id (>=|<=|=|<|>) (-?[\d.]+)/g)];
       const box = parameters.get("bbox")?.split(",").map(Number);
       const found = all.filter(
         (stop) =>
-          (!filter || compare(stop.id, filter[1]!, Number(filter[2]))) &&
+          filters.every(([, comparison, other]) => compare(stop.id, comparison!, other!)) &&
           (!box || parameters.get("bbox-crs") !== gaussKrueger || isInBox(stop, box, false)),
       );
       const start = Number(parameters.get("offset") ?? 0);
@@ -174,7 +179,7 @@ export function answerFeatures(
   }
 }
 
-function compare(value: number, comparison: string, other: number): boolean {
+function isMet<T extends number | string>(value: T, comparison: string, other: T): boolean {
   if (comparison === "=") return value === other;
   if (comparison.startsWith(">")) return comparison === ">" ? value > other : value >= other;
   return comparison === "<" ? value < other : value <= other;

@@ -225,6 +225,13 @@ describe("conditions", () => {
       expect(pages[0]!.parameters.get("filter")).toBe(hasFilter ? "id >= 35" : null);
     }
   });
+
+  it("are not sent to an OGC API that compares numbers as texts", async () => {
+    const server = await serveFeatures({ hasFilter: true, comparesTexts: true });
+    const where = { where: "id >= 5" } as Partial<ConvertRequest>;
+    const features = await convertService(`${server.origin}/api/collections/stops`, where);
+    expect(features.map(({ properties }) => properties.id)).toEqual(Array.from({ length: 36 }, (_, n) => n + 5));
+  });
 });
 
 describe("paging", () => {
