@@ -24,6 +24,16 @@ export function signedArea(xy: Float64Array, from: number, to: number): number {
   return area;
 }
 
+/** Areas of rings with coordinates up to this are finite; exact powers of two keep all digits when coordinates are scaled. */
+const hugeCoordinate = 2 ** 500;
+const hugeScale = 2 ** -600;
+
+/** The same rings at a smaller scale if areas would be infinite, by which rings cannot be sorted. */
+function scaleHuge(rings: Rings, areas: readonly number[]): Rings {
+  const isHuge = !areas.every(Number.isFinite) && rings.xy.some((value) => Math.abs(value) > hugeCoordinate);
+  return isHuge ? { ...rings, xy: rings.xy.map((value) => value * hugeScale) } : rings;
+}
+
 /** `owners[r]` is the ring that r is a hole of, or r itself for a shell. */
 export interface RingAssignment {
   readonly owners: Int32Array;
@@ -42,6 +52,8 @@ export function assignRings(rings: Rings): RingAssignment {
   const owners = Int32Array.from({ length: count }, (_, r) => r);
   if (count === 1) return { owners, turned: 0 };
   const areas = starts.map((from, r) => signedArea(xy, from, ends[r]!));
+  const scaled = scaleHuge(rings, areas);
+  if (scaled !== rings) return assignRings(scaled);
   const shells: number[] = [];
   for (let r = 0; r < count; r++) if (areas[r]! < 0) shells.push(r);
   if (shells.length === count) return { owners, turned: 0 };

@@ -189,3 +189,19 @@ it("rings are matched as by ogr2ogr: islands in lakes in islands, in any order, 
     expect(normal((read!.geometry as { coordinates: number[][][][] }).coordinates)).toEqual(normal(coordinates));
   }
 });
+
+it("rings whose areas are beyond the range of numbers are matched as at a smaller scale", () => {
+  fc.assert(
+    fc.property(fc.array(uglyRing, { minLength: 2, maxLength: 60 }), fc.nat({ max: 3 }), (all, some) => {
+      // Powers of two change no digit of a coordinate.
+      const rings = packed(all);
+      const huge = { ...rings, xy: rings.xy.map((value) => value * 2 ** 1010) };
+      expect(assignRings(huge)).toEqual(assignRings(rings));
+      // A few huge rings among others: every hole has a shell.
+      const mixed = packed(all.map((ring, r) => (r <= some ? ring.map(([x, y]) => [x! * 1e306, -y! * 1e306]) : ring)));
+      const { owners } = assignRings(mixed);
+      expect([...owners].map((owner) => owners[owner])).toEqual([...owners]);
+    }),
+    { numRuns: 150, seed: 13 },
+  );
+});
