@@ -340,6 +340,11 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: ${e.inputs.join(" and ")} would both be written there; ${e.remedy === undefined ? "" : `${e.remedy}, or `}convert them into different folders`,
   ),
+  "append-encoding-unknown": defineError<{ output: string }>(
+    "usage",
+    (e) =>
+      `${e.output}: the file does not name its encoding, which is not UTF-8, and appending would rewrite its text; convert it into a new file with --in encoding=NAME first, then append to that`,
+  ),
   "output-is-input": defineError<{ output: string }>(
     "usage",
     (e) => `${e.output}: is read and written in one run; write to another name`,

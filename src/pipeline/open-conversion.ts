@@ -50,7 +50,7 @@ export async function withOpenConversion<T>(
     host,
     spool,
   );
-  for (const findings of inputs.findings) reportBuilder.add(findings);
+  for (const findings of [...(existing?.findings ?? []), ...inputs.findings]) reportBuilder.add(findings);
   checkGeometryDeclared(inputs.layers, request);
   for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
   host.onLayers?.(

@@ -1,6 +1,6 @@
 /** Changes beside the features are refused or reported: existing rows, layers and companion files, and resources. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { convertFile } from "../support/host.js";
 import { TemporaryFolder } from "../support/read-layers.js";
@@ -41,6 +41,35 @@ describe("features are not added to coordinates of another kind", () => {
     const at = newFolder({ "old.csv": "id,lat,lon\n1,50.5,8.5\n", "new.csv": "id,lat,lon\n2,51.5,9.5\n" });
     await convertFile(at("new.csv"), at("old.csv"), { append: true });
     expect(readFileSync(at("old.csv"), "utf8")).toBe("lon,lat,id\n8.5,50.5,1\n9.5,51.5,2\n");
+  });
+});
+
+describe("a file of a guessed encoding is not rewritten by --append", () => {
+  test.each(["old.csv", "old.shp"])("%s", async (name) => {
+    const at = newFolder({ "a.csv": "id,lon,lat,name\n1,19,51,Lodz\n", "b.csv": "id,lon,lat,name\n2,20,52,Plock\n" });
+    await convertFile(at("a.csv"), at(name));
+    const table = at(name.replace(".shp", ".dbf"));
+    // Windows-1250 has 0xA3 for the first letter of the town, and geoferry would guess a pound sign (Windows-1252).
+    const bytes = readFileSync(table);
+    bytes[bytes.indexOf("Lodz")] = 0xa3;
+    if (name === "old.shp") bytes[29] = 0;
+    writeFileSync(table, bytes);
+    rmSync(at("old.cpg"), { force: true });
+    await expect(convertFile(at("b.csv"), at(name), { append: true })).rejects.toMatchObject({
+      code: "append-encoding-unknown",
+      kind: "usage",
+    });
+    expect(readFileSync(table)).toEqual(bytes);
+    // The advice works.
+    await convertFile(at(name), at("new.csv"), { readerOptions: { encoding: "windows-1250" } });
+    await convertFile(at("b.csv"), at("new.csv"), { append: true });
+    expect(readFileSync(at("new.csv"), "utf8")).toContain("Łodz");
+  });
+
+  test("other notes about how it is read are reported", async () => {
+    const at = newFolder({ "old.csv": "id,lon,lat,n\n1,19,51,1e5\n", "b.csv": "id,lon,lat,n\n2,20,52,2\n" });
+    const { notices } = await convertFile(at("b.csv"), at("old.csv"), { append: true });
+    expect(notices.map(({ code }) => code)).toContain("number-ambiguous");
   });
 });
 

@@ -16,7 +16,8 @@ import { type OpenInputs, openInputs } from "./open-inputs.js";
 /**
  * Opens the existing output that `--append` adds to. Its features are copied unchanged before the new ones into a new
  * file, so that the output is replaced atomically and the fields of both are merged. Null if there is no such file, or if
- * the writer appends in place.
+ * the writer appends in place. Text of which the encoding is only assumed would be rewritten for good, so it is refused.
+ * @throws append-encoding-unknown, unsupported, and what the reader throws
  */
 export async function openAppendTarget(
   request: ConvertRequest,
@@ -30,8 +31,12 @@ export async function openAppendTarget(
   if (writer.capabilities.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
   const { onePointLines = false } = writer.capabilities;
   const open = await openInputs([output], { from: writer.format.id, onePointLines }, host, spool, true);
-  if (open.layers.length === 1) return open;
+  const isEncodingAssumed = open.findings.some(({ notices }) =>
+    notices.some(({ code }) => code === "encoding-assumed"),
+  );
+  if (open.layers.length === 1 && !isEncodingAssumed) return open;
   await open[Symbol.asyncDispose]();
+  if (isEncodingAssumed) throw createError("append-encoding-unknown", { output });
   throw refuse("the file has several layers, and only a file of one layer can be appended to");
 }
 
