@@ -340,6 +340,11 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: ${e.inputs.join(" and ")} would both be written there; ${e.remedy === undefined ? "" : `${e.remedy}, or `}convert them into different folders`,
   ),
+  "output-is-address": defineError<{ output: string }>(
+    "usage",
+    (e) =>
+      `${e.output}: is an address, and outputs are local files and folders, s3://BUCKET/KEY and tables of PostGIS; write a file and upload that; a file of such a name is written ./NAME`,
+  ),
   "append-encoding-unknown": defineError<{ output: string }>(
     "usage",
     (e) =>

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { createError } from "../errors.js";
+import { redact } from "../io/redact.js";
 import { unionExtents } from "../model/geometry-extent.js";
 import { type Crs, type Extent, mergeFields } from "../model/index.js";
 import type { SkippedRange } from "../model/report.js";
@@ -155,7 +156,7 @@ export class ConversionRun implements AsyncDisposable {
 
   /** Closes the rejects file and reports what `commit` will publish. */
   async createReport(): Promise<ConvertReport> {
-    const { request, reportBuilder, rejectsFile } = this.conversion;
+    const { request, host, reportBuilder, rejectsFile } = this.conversion;
     const rejects = rejectsFile.close();
     const outputs = this.writtenParts.map(
       ({ part, crs, features, extent }): OutputReport => ({
@@ -167,7 +168,7 @@ export class ConversionRun implements AsyncDisposable {
       }),
     );
     return {
-      inputs: request.inputs,
+      inputs: request.inputs.map((input) => redact(input, host.registry)),
       outputs,
       read: reportBuilder.read,
       written: outputs.reduce((sum, output) => sum + output.features, 0),

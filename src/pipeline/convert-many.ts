@@ -116,7 +116,9 @@ export async function convertMany(
         if (skipsFailedInputs) return convertSkippingFailed(one, host, onOutcome);
         const run = async (one: ConvertRequest) => {
           const confirmed = confirm ? await confirm(one) : one;
-          return confirmed === null ? upToDateReport(one) : convert(confirmed, host, executor, reservations);
+          return confirmed === null
+            ? upToDateReport(one.inputs.map((input) => redact(input, host.registry)))
+            : convert(confirmed, host, executor, reservations);
         };
         const outcome = await tryConvert(one, host, run);
         onOutcome(outcome);

@@ -82,6 +82,7 @@ export function operationReport(layer: string, operation: Operation): OperationR
 
 /** The result of a conversion. */
 export interface ConvertReport {
+  /** Without secrets of addresses. */
   readonly inputs: readonly string[];
   readonly outputs: readonly OutputReport[];
   /** Features read, including those filtered out and rejected. */
@@ -114,10 +115,10 @@ export interface ConvertReport {
   readonly proof: Proof | null;
 }
 
-/** The report of a conversion that left its output unchanged. */
-export function upToDateReport(request: Pick<ConvertRequest, "inputs">): ConvertReport {
+/** The report of a conversion that left its output unchanged. @param inputs without secrets */
+export function upToDateReport(inputs: readonly string[]): ConvertReport {
   return {
-    inputs: request.inputs,
+    inputs,
     outputs: [],
     read: 0,
     written: 0,

@@ -1,6 +1,7 @@
 import { asGeoferryError, createError } from "../../errors.js";
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { groupDigits } from "../../format-count.js";
+import { redact } from "../../io/redact.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
 import type { ExistingMapData } from "../../pipeline/input/layer-warnings.js";
 import { type InspectReport, type InspectRequest, inspect, type LayerReport } from "../../pipeline/inspect.js";
@@ -98,7 +99,7 @@ export async function inspectInputs(
     } catch (thrown) {
       display.clear();
       const error = host.signal.aborted ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
-      renderError(error, args, { input: address });
+      renderError(error, args, { input: redact(address, host.registry) });
       statuses.push(exitStatus[error.kind]);
       if (host.signal.aborted) break;
     }

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
 import { maxNameBytes, shortenName } from "../../io/output/temporary-names.js";
 import { reservedInNames } from "../../io/output/windows-names.js";
+import { redact } from "../../io/redact.js";
 import type { Format, WriterCapabilities } from "../../plugin/format.js";
 import { formatIds } from "../../plugin/format-family.js";
 import { parseOptions } from "../../plugin/options.js";
@@ -25,10 +26,17 @@ export interface ChosenWriter {
 export const writableFormatIds = ({ registry }: Host): string[] =>
   formatIds(registry.all().filter((format) => format.writer || format.family));
 
-/** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
+/** URLs and the names of GDAL for them; as a path, they would become a local folder such as `https:`. */
+const foreignAddress = /^((?!s3:)[a-z][a-z0-9+.-]+:[/\\]|gdal:|[/\\]vsi[a-z0-9]+[/\\])/i;
+
+/** @throws format-undecided, format-cannot-write, option-unknown, option-invalid, output-is-address, usage */
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
   const { registry } = host;
   const addressed = registry.findByAddress(request.output);
+  if (!addressed && foreignAddress.test(request.output))
+    throw createError("output-is-address", {
+      output: redact(request.output, registry).replace(/^(gdal:[^:]*:).*/is, "$1…"),
+    });
   const fileStem = addressed?.addresses.fileStem(request.output) ?? null;
   const byName = addressed ?? registry.findByExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
