@@ -3,6 +3,7 @@
  * moment equals the same moment in another notation.
  */
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../model/column.js";
+import { parseWithAnyBigints } from "../model/exact-json.js";
 import { temporalTypeAt } from "../model/temporal-type.js";
 import type { ByteWriter } from "./byte-writer.js";
 import { canonicalValue } from "./canonical-json.js";
@@ -42,7 +43,7 @@ export function writeValue(
       writeBinary(writer, column, row);
       return true;
     case "json":
-      return writeJson(writer, JSON.parse(readText(column, row)) as unknown, comparison, rules);
+      return writeJson(writer, parseWithAnyBigints(readText(column, row)), comparison, rules);
     default:
       return writeTextBytes(writer, column, row, rules);
   }
@@ -78,6 +79,7 @@ export function writeInteger(writer: ByteWriter, value: bigint): void {
 function writeJson(writer: ByteWriter, value: unknown, comparison: FieldComparison, rules: TextRules): boolean {
   if (value === null) return false;
   if (typeof value === "number") writeNumber(writer, value);
+  else if (typeof value === "bigint") writeInteger(writer, value);
   else if (typeof value === "string") return writeText(writer, value, rules);
   else if (typeof value === "boolean" && comparison === "number") writeNumber(writer, Number(value));
   else if (typeof value === "boolean") writeBoolean(writer, Number(value));
@@ -157,7 +159,7 @@ export function textOfValue(column: Column, row: number): string | null {
     case "binary":
       return Buffer.from(column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!)).toString("base64");
     case "json":
-      return textOfJson(JSON.parse(readText(column, row)) as unknown);
+      return textOfJson(parseWithAnyBigints(readText(column, row)));
     default:
       return textOfStoredJson(readText(column, row));
   }
@@ -172,7 +174,7 @@ function textOfJson(value: unknown): string | null {
 function textOfStoredJson(text: string): string {
   if (!text.startsWith("{") && !text.startsWith("[")) return text;
   try {
-    return canonicalValue(JSON.parse(text));
+    return canonicalValue(parseWithAnyBigints(text));
   } catch {
     return text;
   }

@@ -1,3 +1,4 @@
+import { parseExactly } from "./exact-json.js";
 import type { FieldType } from "./field.js";
 import type { Slab } from "./slab.js";
 
@@ -63,13 +64,13 @@ export function valueAt(column: Column, row: number): Value {
   }
 }
 
-/** The value for JSON: int64 beyond 2^53 as text, binary as base64, json parsed, non-finite numbers as null. */
+/** The value for JSON: integers beyond 2^53 as text, binary as base64, json parsed, non-finite numbers as null. */
 export function jsonValueAt(column: Column, row: number): unknown {
   const value = valueAt(column, row);
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
-  if (column.type === "json" && value !== null) return JSON.parse(value as string);
+  if (column.type === "json" && value !== null) return parseExactly(value as string);
   return value;
 }
 

@@ -4,6 +4,7 @@ export { acquireBuffer, releaseBuffer } from "./buffer-pool.js";
 export { type CalendarDate, dateFromDays, daysFromDate, daysInMonth, isCalendarDate } from "./calendar.js";
 export * from "./column.js";
 export * from "./doubles.js";
+export { parseExactly, parseWithBigints, stringifyExactly } from "./exact-json.js";
 export * from "./field.js";
 export * from "./geometry.js";
 export * from "./geometry-builder.js";

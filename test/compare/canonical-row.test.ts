@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RowEncoder } from "../../src/canonical/canonical-row.js";
 import type { ComparisonRules } from "../../src/canonical/rules.js";
+import { Batch } from "../../src/model/batch.js";
 import type { FieldType } from "../../src/model/field.js";
 import type { Geometry } from "../../src/model/geometry.js";
 import { packFeatures } from "../../src/model/pack-features.js";
@@ -8,9 +9,22 @@ import { exactRules } from "./rules.js";
 
 type Typed = readonly [type: FieldType, value: unknown];
 
+/** A value of a json field by its text. */
+const longJson = (text: string): Typed => ["json", { text }];
+
 function encode([type, value]: Typed, rules: Partial<ComparisonRules> = {}): string {
-  const batch = packFeatures([{ type: "Feature", geometry: null, properties: { f: value } }], 1, [{ name: "f", type }]);
+  const isText = type === "json" && value !== null && typeof value === "object" && "text" in value;
+  const properties = { f: isText ? "" : value };
+  const packed = packFeatures([{ type: "Feature", geometry: null, properties }], 1, [{ name: "f", type }]);
+  const batch = isText ? withJson(packed, String(value.text)) : packed;
   return Buffer.from(new RowEncoder({ ...exactRules, ...rules }).encode(batch, 0)).toString("hex");
+}
+
+/** `packFeatures` has no digits that a number does not hold. */
+function withJson(batch: Batch, text: string): Batch {
+  const bytes = Buffer.from(text);
+  const column = { type: "json", presence: Uint8Array.of(1), bytes, offsets: Uint32Array.of(0, bytes.length) } as const;
+  return new Batch({ ...batch.toData(), columns: [column] });
 }
 
 function encodeGeometry(geometry: Geometry | null, rules: Partial<ComparisonRules> = {}): string {
@@ -33,6 +47,11 @@ describe("values that are equal", () => {
     ],
     ["seconds with and without zeros", ["datetime", "2026-01-01T10:00:00.500Z"], ["text", "2026-01-01T10:00:00.5Z"]],
     ["a date and the same text", ["date", "2026-01-31"], ["text", "2026-01-31"]],
+    [
+      "an integer beyond 2^53 in a field of mixed types, and one in a field of integers",
+      longJson("9007199254740993"),
+      ["int64", 2n ** 53n + 1n],
+    ],
     ["a nested value with another order of members", ["json", { a: 1, b: [2] }], ["json", { b: [2], a: 1 }]],
     ["a number in a field of mixed types, and one in a field of numbers", ["json", 5], ["int32", 5]],
     ["a text in a field of mixed types, and one in a field of texts", ["json", "x"], ["text", "x"]],
@@ -70,6 +89,14 @@ describe("values that are equal", () => {
 describe("values that differ", () => {
   test.each<[string, Typed, Typed, Partial<ComparisonRules>?]>([
     ["an integer beyond 2^53 and the next one", ["int64", 2n ** 53n], ["int64", 2n ** 53n + 1n]],
+    ["integers beyond 2^53 in a field of mixed types", longJson("123456789012345678"), longJson("123456789012345679")],
+    ["integers of 30 digits", longJson("123456789012345678901234567890"), longJson("123456789012345678901234567891")],
+    ["nested integers beyond 2^53", longJson('{"a":123456789012345678}'), longJson('{"a":123456789012345679}')],
+    [
+      "an integer beyond 2^53 and its text in fields of mixed types",
+      longJson("123456789012345678"),
+      longJson('"123456789012345678"'),
+    ],
     ["a number and its text in fields of mixed types", ["json", 1], ["json", "1"]],
     ["a text with zeros in front and the number", ["text", "007"], ["int32", 7], asText],
     ["an empty text and null", ["text", ""], ["text", null]],

@@ -277,6 +277,10 @@ describe("attacks on the service", () => {
       const bad = [
         "9007199254740993",
         "-9007199254740992",
+        // Python's float(n): 1.2345678901234568e+29, 9.999999999999999e+21, and the exact 10^22 and 2^90 below.
+        "123456789012345678901234567890",
+        "-123456789012345678901234567890",
+        '{"b":[1,9999999999999999000001]}',
         "1e400",
         "-1e400",
         '"\\ud800"',
@@ -289,7 +293,18 @@ describe("attacks on the service", () => {
         const { status, json } = await service().features("POST", body);
         expect([value, status, json.code]).toEqual([value, 422, "all-failed"]);
       }
-      const good = ["9007199254740991", "1e21", "1.7976931348623157e308", "5e-324", '"\\ud83d\\ude00"', '"\\u0001"'];
+      const good = [
+        "9007199254740991",
+        "1e21",
+        "10000000000000000000000",
+        "1237940039285380274899124224",
+        "0.1234567890123456789012345",
+        '"\\"123456789012345678901234567890"',
+        "1.7976931348623157e308",
+        "5e-324",
+        '"\\ud83d\\ude00"',
+        '"\\u0001"',
+      ];
       for (const value of good) {
         const body = `{"features":[{"type":"Feature","geometry":null,"properties":{"a":${value}}}]}`;
         expect([value, (await service().features("POST", body)).status]).toEqual([value, 201]);

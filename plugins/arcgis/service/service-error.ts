@@ -1,6 +1,8 @@
 /** Errors of ArcGIS services, which come in answers with status 200 too (ArcGIS REST API, "Handling errors"). */
+
 import { escapeControlCharacters } from "../../../src/escape-control-characters.js";
-import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { parseExactly } from "../../../src/model/index.js";
+import { describeSyntaxError } from "../../shared/json/parse-features.js";
 import { type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { isObject, textOf } from "../../shared/json/values.js";
 

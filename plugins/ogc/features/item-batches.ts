@@ -1,8 +1,14 @@
 /** Decodes features of GeoJSON into batches. */
-import { type Batch, type Feature, packFeatures } from "../../../src/model/index.js";
+import {
+  type Batch,
+  type Feature,
+  packFeatures,
+  parseWithBigints,
+  stringifyExactly,
+} from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
-import { parseFeatures, parseWithBigints, stringifyExactly } from "../../shared/json/parse-features.js";
+import { parseFeatures } from "../../shared/json/parse-features.js";
 import { isObject, type Json } from "../../shared/json/values.js";
 import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
 import { toGeometry } from "./geojson-geometry.js";

@@ -1,5 +1,5 @@
 /** Requests the pages of a collection, which are linked by `next` (OGC 17-069r4, 7.15). */
-import { stringifyExactly } from "../../shared/json/parse-features.js";
+import { stringifyExactly } from "../../../src/model/index.js";
 import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { type Page, type PageSource, PagesIncomplete } from "../service/complete-download.js";
 import type { PageRequests } from "../service/page-requests.js";

@@ -1,6 +1,7 @@
 /** Gets JSON resources of an OGC API. */
+import { parseWithBigints } from "../../../src/model/index.js";
 import type { HttpResponse } from "../../../src/plugin/index.js";
-import { describeSyntaxError, parseWithBigints } from "../../shared/json/parse-features.js";
+import { describeSyntaxError } from "../../shared/json/parse-features.js";
 import { jsonTextOf, type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import type { PageRequests } from "../service/page-requests.js";

@@ -1,6 +1,7 @@
 /** Pages of GeoJSON, which several services send instead of GML (`outputFormat=application/json`). */
+import { parseExactly } from "../../../src/model/index.js";
 import { createError } from "../../../src/plugin/index.js";
-import { describeSyntaxError, parseExactly } from "../../shared/json/parse-features.js";
+import { describeSyntaxError } from "../../shared/json/parse-features.js";
 import { type ParsingLoss, parsingLossesOf } from "../../shared/json/parsing-losses.js";
 import { integerOf, isObject, type Json, objectsOf, textOf } from "../../shared/json/values.js";
 import { PagesIncomplete } from "../service/complete-download.js";

@@ -1,9 +1,10 @@
 /** Features of a layer in a temporary file, as parts that threads read independently. */
+
 import type { Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
+import { stringifyExactly } from "../../../src/model/index.js";
 import { createError } from "../../../src/plugin/index.js";
 import { defaultSplitBytes } from "../split-size.js";
-import { stringifyExactly } from "./parse-features.js";
 import type { FeatureRange } from "./structure-scanner.js";
 import type { Json } from "./values.js";
 

@@ -1,11 +1,7 @@
 /** Parses the features of a part of a file. */
 import { isUtf8 } from "node:buffer";
-import { randomUUID } from "node:crypto";
+import { parseExactly } from "../../../src/model/index.js";
 import { StructureScanner } from "./structure-scanner.js";
-
-/** Integers that a double does not hold exactly may begin with this many digits. */
-const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
-const textOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/gs;
 
 /** A feature that is not valid JSON. */
 export interface MalformedFeature {
@@ -22,48 +18,6 @@ export interface ParsedFeatures {
   readonly values: readonly unknown[];
   readonly malformed: readonly MalformedFeature[];
   readonly hasInvalidUtf8: boolean;
-}
-
-/** Parses JSON; integers beyond 2^53 become texts, because numbers would round them. @throws SyntaxError */
-export function parseExactly(text: string): unknown {
-  if (!longInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(markIntegers(text, ""));
-}
-
-/** Makes a text of each long integer, which begins with a mark. */
-const markIntegers = (text: string, mark: string): string =>
-  text.replace(textOrLongInteger, (part) => (part.startsWith('"') ? part : `"${mark}${part}"`));
-
-/** Begins no text of a document, since it is another one in each process. */
-const integerMark = `${randomUUID()}:`;
-const markedInteger = new RegExp(`"${integerMark}(-?\\d+)"`, "g");
-
-/** As `parseExactly`, but integers between 2^53 and 2^63 become bigints. @throws SyntaxError */
-export function parseWithBigints(text: string): unknown {
-  if (!longInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(markIntegers(text, integerMark), (_, value: unknown) =>
-    typeof value === "string" && value.startsWith(integerMark) ? toInteger(value.slice(integerMark.length)) : value,
-  );
-}
-
-/** A number if it is exact, a bigint if it has 64 bits, else the digits as text. */
-function toInteger(digits: string): number | bigint | string {
-  const value = BigInt(digits);
-  if (Number.isSafeInteger(Number(value))) return Number(value);
-  return BigInt.asIntN(64, value) === value ? value : digits;
-}
-
-/** JSON of a value that may have bigints, which become numbers. */
-export function stringifyExactly(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const marked = JSON.stringify(value, (_, each: unknown) =>
-      typeof each === "bigint" ? `${integerMark}${each}` : each,
-    );
-    return marked.replace(markedInteger, "$1");
-  }
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   writeNumber,
 } from "../../canonical/canonical-value.js";
 import { type BytesColumn, type Column, decodeUtf8, Presence } from "../../model/column.js";
+import { parseWithAnyBigints } from "../../model/exact-json.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalTypeAt } from "../../model/temporal-type.js";
 import { idRules, type ProofRules } from "./proof-rules.js";
@@ -63,7 +64,7 @@ export function writeCell(
       writeBinary(writer, column, row);
       return true;
     case "json":
-      return writeJson(writer, JSON.parse(readText(column, row)) as unknown, rules);
+      return writeJson(writer, parseWithAnyBigints(readText(column, row)), rules);
     default:
       switch (textComparison(column.type, written, rules)) {
         case "parsed":
@@ -94,6 +95,7 @@ function writeJson(writer: ByteWriter, value: unknown, rules: CellRules): boolea
     if (rules.absentIsNull) return false;
     writer.byte(cellTags.null);
   } else if (typeof value === "number") writeNumber(writer, value);
+  else if (typeof value === "bigint") writeInteger(writer, value);
   else if (typeof value === "string") {
     const bytes = Buffer.from(value);
     writeTextBytes(writer, bytes, 0, bytes.length, false);
@@ -151,7 +153,7 @@ function writeParsed(
 
 function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseWithAnyBigints(text);
   } catch {
     return undefined;
   }

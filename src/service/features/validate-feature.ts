@@ -211,7 +211,7 @@ function findTextProblem(text: string): string | null {
 
 /** JSON numbers are parsed as doubles: only the magnitude shows that a value may have been rounded (RFC 7493, 2.2). */
 function findNumberProblem(number: number): string | null {
-  if (!Number.isFinite(number)) return "The number exceeds the range of a double; send it as text.";
+  if (!Number.isFinite(number)) return "The number cannot be stored exactly; send it as text.";
   if (Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21) {
     return "An integer of 2^53 or more cannot be stored exactly; send it as text.";
   }

@@ -5,6 +5,7 @@
 import { pipeline } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
 import { parseCollection } from "../features/parse-collection.js";
+import { markRoundedIntegers } from "../json/rounded-integers.js";
 import type { Settings } from "../settings.js";
 import { Problem, problem } from "./problems.js";
 
@@ -94,7 +95,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** JSON.parse keeps `__proto__` and `constructor` as ordinary members. */
 async function parseJsonBytes(bytes: Buffer, settings: Settings): Promise<unknown> {
   try {
-    return await parseCollection(utf8.decode(bytes), settings);
+    return await parseCollection(markRoundedIntegers(utf8.decode(bytes)), settings);
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw problem("bad-json", { reason: (error as Error).message }, { cause: error });

@@ -7,6 +7,7 @@ import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import { redact } from "../../io/redact.js";
+import { findInexactInteger } from "../../model/exact-json.js";
 import type { Extent, Geometry } from "../../model/geometry.js";
 import { GeometryExtent } from "../../model/geometry-extent.js";
 import type { LayerInfo } from "../../model/layer.js";
@@ -253,6 +254,11 @@ async function indexFeatures(
             rejects?.addText(text, "non-finite", "a property has a number beyond the range of a double (1.8e308)");
             continue;
           }
+          const inexact = findInexactInteger(text);
+          if (inexact !== null) {
+            rejects?.addText(text, "integer-inexact", inexactReason(inexact));
+            continue;
+          }
           const id = feature.id === undefined || feature.id === null ? null : String(feature.id);
           const digest = digestText(canonicalFeature(feature, rounding));
           const row = { id, page: 0, kind: geometryKind(feature.geometry), file, start, length, digest };
@@ -264,6 +270,9 @@ async function indexFeatures(
   }
   return index;
 }
+
+const inexactReason = (digits: string): string =>
+  `a property has the integer ${digits.slice(0, 60)}, which programs would round; as text (--cast FIELD=text) it keeps its digits`;
 
 function addToIndex(index: SourceIndex, feature: SourceFeature, id: string | null, digest: string): void {
   index.features++;

@@ -71,3 +71,24 @@ test("on the map, an error names the feature in each run, and nothing is sent", 
     expect(await push(map, proxy.url)).toEqual({ end: "remote-protocol-error", report: null });
   expect(proxy.writes).toBe(0);
 });
+
+test("an integer that a double would round is rejected with its digits; 10^22 and integers as text are sent", async () => {
+  const map = odd.newMap();
+  await using proxy = await FaultProxy.start(odd.url);
+  const place = (ref: string, v: string) =>
+    `${JSON.stringify(createPlace(ref, { v: 0 })).replace('"v":0', `"v":${v}`)}\n`;
+  const long = "123456789012345678901234567890";
+  const rounded = [place("a", long), place("b", `{"n":[${long}]}`), place("c", "9007199254740993")];
+  const sent = [place("d", "10000000000000000000000"), place("e", `"${long}"`), place("f", '{"n":1}')];
+  writeFileSync(source, [...rounded, ...sent].join(""));
+  await push(map, proxy.url);
+  const found = odd.featuresOf(map).map(({ properties: { ref, v } }) => [ref, v]);
+  expect(found.sort()).toEqual([
+    ["d", 1e22],
+    ["e", long],
+    ["f", { n: 1 }],
+  ]);
+  const lines = readFileSync(rejects, "utf8").trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line).reject.code)).toEqual(Array(3).fill("integer-inexact"));
+  expect(lines[0]).toContain(`"v":${long}`);
+});

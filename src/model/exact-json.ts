@@ -1,0 +1,76 @@
+/** JSON whose integers a double may not hold exactly, which `JSON.parse` would round. */
+
+/** Integers that a double does not hold exactly may begin with this many digits. */
+const longInteger = /(^|[:[,])\s*-?\d{16,}\s*($|[,}\]])/;
+const textOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/gs;
+
+/** Begins no text of a document, since it is another one in each process. */
+const integerMark = `${crypto.randomUUID()}:`;
+const markedInteger = new RegExp(`"${integerMark}(-?\\d+)"`, "g");
+
+/** Makes a text of each long integer, which begins with a mark. */
+const markIntegers = (text: string, mark: string): string =>
+  text.replace(textOrLongInteger, (part) => (part.startsWith('"') ? part : `"${mark}${part}"`));
+
+/** @param read gives the value of an integer of 16 digits or more @throws SyntaxError */
+export function parseLongIntegers(text: string, read: (digits: string) => unknown): unknown {
+  if (!longInteger.test(text)) return JSON.parse(text);
+  return JSON.parse(markIntegers(text, integerMark), (_, value: unknown) =>
+    typeof value === "string" && value.startsWith(integerMark) ? read(value.slice(integerMark.length)) : value,
+  );
+}
+
+/** A number if that is exact, else a bigint. */
+function exactInteger(digits: string): number | bigint {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
+
+/** Integers beyond 2^53 become bigints, of any length. @throws SyntaxError */
+export const parseWithAnyBigints = (text: string): unknown => parseLongIntegers(text, exactInteger);
+
+/** Integers beyond 2^53 become texts. @throws SyntaxError */
+export const parseExactly = (text: string): unknown =>
+  parseLongIntegers(text, (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits));
+
+/** Integers between 2^53 and 2^63 become bigints, longer ones texts. @throws SyntaxError */
+export const parseWithBigints = (text: string): unknown =>
+  parseLongIntegers(text, (digits) => {
+    const value = exactInteger(digits);
+    return typeof value === "number" || BigInt.asIntN(64, value) === value ? value : digits;
+  });
+
+/** JSON of a value that may have bigints, which become numbers. */
+export function stringifyExactly(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const marked = JSON.stringify(value, (_, each: unknown) =>
+      typeof each === "bigint" ? `${integerMark}${each}` : each,
+    );
+    return marked.replace(markedInteger, "$1");
+  }
+}
+
+/** An integer of this size or more is written with an exponent if it is a double, so its digits are meant. */
+const exponentFrom = 10n ** 21n;
+
+/** The first integer in JSON that a reader with doubles would round, or could not tell from a rounded one; null if none. */
+export function findInexactInteger(json: string): string | null {
+  let found: string | null = null;
+  parseLongIntegers(json, (digits) => {
+    const value = exactInteger(digits);
+    const isExact = typeof value === "number" || (isLong(value) && value === toDouble(value));
+    if (!isExact) found ??= digits;
+    return null;
+  });
+  return found;
+}
+
+const isLong = (value: bigint): boolean => value >= exponentFrom || value <= -exponentFrom;
+
+function toDouble(value: bigint): bigint | null {
+  const number = Number(value);
+  return Number.isFinite(number) ? BigInt(number) : null;
+}
