@@ -58,6 +58,11 @@ export const remoteErrors = {
     (e) =>
       `${e.reason}; save the address and credentials of a service with geoferry login URL --client-id ID, or set GEOFERRY_URL, GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET`,
   ),
+  "remote-unconfirmed": defineError<{ url: string }>(
+    "usage",
+    (e) =>
+      `the file is for the service ${e.url}, but credentials of the environment or a job are sent only to an address that you give: check it, then add --url ${e.url}, or save a profile with geoferry login ${e.url} --client-id ID`,
+  ),
   "remote-maps-unlisted": defineError<ServiceDetails>(
     "unsupported",
     (e) => `${e.service}: the service does not list its maps; find map ids on its web pages, or ask its operator`,

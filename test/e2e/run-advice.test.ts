@@ -83,6 +83,10 @@ test("the step of a map names its backup, and the undo command works from any fo
     GEOFERRY_CLIENT_SECRET: world.ada.clientSecret,
   };
   const args = [main, ...command.split(" "), "--yes", "--insecure-http"];
+  // Credentials are not sent to an address that only the backup names.
+  const refused = promisify(execFile)(process.execPath, args, { cwd: tmpdir(), env });
+  await expect(refused).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(`add --url ${world.url}`) });
+  Object.assign(env, { GEOFERRY_URL: world.url });
   await promisify(execFile)(process.execPath, args, { cwd: tmpdir(), env });
   expect((await world.features(map)).map(({ properties }) => properties)).toEqual(
     before.map(({ properties }) => properties),

@@ -19,6 +19,8 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
   readonly url?: string;
   readonly profile?: string;
   readonly insecureHttp?: boolean;
+  /** The address in a plan or backup, which applies if no other is given. */
+  readonly recordedUrl?: string;
   /** From a job file; there are no flags for them. */
   readonly credentials?: Pick<ServiceConnectionOptions, "clientId" | "clientSecret">;
 }
@@ -79,6 +81,7 @@ export function connectionOptionsFrom(
   const isSet = Object.values(fromEnvironment).some((value) => value !== undefined);
   return {
     url: args.url,
+    recordedUrl: args.recordedUrl,
     profile: args.profile,
     insecureHttp: args.insecureHttp,
     ...(isSet ? fromEnvironment : args.credentials),

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { quoteForShell } from "../../errors/shell-quote.js";
 import type { BackupReport } from "../../jobs/report/run-report.js";
 import type { SessionArguments } from "../run/sync-session.js";
-import { sessionFlags } from "./session-flags.js";
+import { sessionFlags, urlFlag } from "./session-flags.js";
 
 /**
  * `--max-delete` allows as many deletes as the run created features. The path of the backup is absolute, so that the
@@ -13,6 +13,7 @@ export function formatRestoreCommand({ path, created }: BackupReport, args: Sess
   const words = [
     ...["restore", resolve(path)],
     ...(created > 0 ? ["--max-delete", String(created)] : []),
+    ...urlFlag(args),
     ...sessionFlags(args),
   ];
   return `geoferry ${words.map(quoteForShell).join(" ")}`;

@@ -12,6 +12,12 @@ export const sessionFlags = ({ profile, insecureHttp, state }: SessionArguments)
   ...(state === undefined ? [] : ["--state", state]),
 ];
 
+/** The flag for an address that is not in the environment, where credentials that are there are sent only to it. */
+export const urlFlag = ({ url }: SessionArguments): readonly string[] =>
+  url === undefined || url === process.env.GEOFERRY_URL || process.env.GEOFERRY_CLIENT_ID === undefined
+    ? []
+    : ["--url", url];
+
 /** Adds the flags to the dedupe command in the message of a duplicate-key error. */
 export function withSessionFlags(error: GeoferryError, args: SessionArguments): GeoferryError {
   const { code, message, details } = error;

@@ -22,7 +22,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   const { header, counts } = plan;
   const rejects = args.rejects ?? `${args.plan}.rejects.geojsonl`;
   checkRejectsPath(rejects);
-  await using session = await openSession({ url: header.service, ...args }, { id: header.map });
+  await using session = await openSession({ ...args, recordedUrl: header.service }, { id: header.map });
   const { run, display } = session;
   const confirm = () => {
     display.clear();

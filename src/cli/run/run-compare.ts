@@ -1,5 +1,6 @@
 /** `geoferry plan`, `geoferry verify`, and `--dry-run` of `push` and `delete`: compares both sides without writing. */
 import { existsSync } from "node:fs";
+import { quoteForShell } from "../../errors/shell-quote.js";
 import { createError } from "../../errors.js";
 import { refuseInputAsOutput } from "../../pipeline/plan/path-plan.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
@@ -10,7 +11,7 @@ import { expandSource } from "../../sync/source/expand-source.js";
 import type { CommonArguments } from "../command.js";
 import { exitStatus } from "../exit.js";
 import { printNotice } from "../output/print.js";
-import { advising } from "../output/session-flags.js";
+import { advising, urlFlag } from "../output/session-flags.js";
 import { renderPrepared } from "../output/sync-report.js";
 import { openReadingSession, type SessionArguments } from "./sync-session.js";
 
@@ -65,7 +66,8 @@ async function compareInSession(
   await reportPlan(plan, args);
   if (path !== undefined) {
     const isRefused = findTrippedGuards(plan).length > 0;
-    const next = isRefused ? "geoferry apply refuses it, as stated above" : `to apply it: geoferry apply ${path}`;
+    const command = ["apply", path, ...urlFlag(args)].map(quoteForShell).join(" ");
+    const next = isRefused ? "geoferry apply refuses it, as stated above" : `to apply it: geoferry ${command}`;
     printNotice(args, `saved the plan in ${path}; ${next}`);
   }
   if (args.html !== undefined) {

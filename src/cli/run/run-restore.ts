@@ -21,7 +21,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
   checkRejectsPath(rejects);
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
-  const at = { ...args, url: args.url ?? backup.header.service };
+  const at = { ...args, recordedUrl: backup.header.service };
   /** @throws guard-sync */
   const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<OpenPlan> => {
     const restoration = await prepareRestore(backup, settings, run);

@@ -6,6 +6,11 @@ import { defaultProfile, getProfile, type Profiles } from "./profiles.js";
 /** Options from the command line, environment or job; undefined if not given. */
 export interface ServiceConnectionOptions {
   readonly url?: string;
+  /**
+   * The address in a plan or backup, which may be another's file: used without `url`, and only for a profile of that
+   * address.
+   */
+  readonly recordedUrl?: string;
   readonly profile?: string;
   readonly insecureHttp?: boolean;
   readonly clientId?: string;
@@ -20,15 +25,17 @@ export interface ResolvedConnection extends Connection {
 }
 
 /**
- * Resolves the connection. Credentials of a profile are used only for the service of that profile.
+ * Resolves the connection. Credentials of a profile are used only for the service of that profile, those of the
+ * environment only for an address that the user gave.
  * @param file path of the profiles file, for messages
- * @throws remote-unknown, remote-profile, remote-address, remote-insecure, usage
+ * @throws remote-unknown, remote-unconfirmed, remote-profile, remote-address, remote-insecure, usage
  */
 export function resolveConnection(
-  options: ServiceConnectionOptions,
+  given: ServiceConnectionOptions,
   profiles: Profiles,
   file: string,
 ): ResolvedConnection {
+  const options = given.url === undefined && given.recordedUrl !== undefined ? useRecorded(given, profiles) : given;
   checkCredentialPair(options);
   const found = findProfile(options, profiles, file);
   const url = options.url ?? found?.connection.url;
@@ -52,6 +59,18 @@ export function resolveConnection(
   };
 }
 
+/** @throws remote-unconfirmed if there are credentials, and the address is not that of a profile */
+function useRecorded(options: ServiceConnectionOptions, profiles: Profiles): ServiceConnectionOptions {
+  const { recordedUrl: url, clientId, profile } = options;
+  const isKnown = profile !== undefined || [...profiles.values()].some((known) => isSameBase(known.url, url!));
+  if (clientId !== undefined && !isKnown) throw createError("remote-unconfirmed", { url: url! });
+  return { ...options, url: url! };
+}
+
+/** The comparison sends nothing; a later step checks whether http is allowed. */
+const isSameBase = (one: string, other: string): boolean =>
+  normalizeBaseUrl(one, true) === normalizeBaseUrl(other, true);
+
 /** Whether the options suffice without a profile. */
 export const hasUrlAndCredentials = ({ url, clientId, profile }: ServiceConnectionOptions): boolean =>
   url !== undefined && clientId !== undefined && profile === undefined;
@@ -72,9 +91,7 @@ interface NamedConnection {
 function findProfile(options: ServiceConnectionOptions, profiles: Profiles, file: string): NamedConnection | null {
   if (hasUrlAndCredentials(options)) return null;
   const { url, profile } = options;
-  // The comparison sends nothing; a later step checks whether http is allowed.
-  const base = url === undefined ? null : normalizeBaseUrl(url, true);
-  const matchesUrl = (connection: Connection) => base === null || normalizeBaseUrl(connection.url, true) === base;
+  const matchesUrl = (connection: Connection) => url === undefined || isSameBase(connection.url, url);
   if (profile !== undefined) {
     const connection = getProfile(profiles, profile, file);
     if (matchesUrl(connection)) return { name: profile, connection };
@@ -84,7 +101,7 @@ function findProfile(options: ServiceConnectionOptions, profiles: Profiles, file
   }
   const defaultMatch = profiles.get(defaultProfile);
   if (defaultMatch && matchesUrl(defaultMatch)) return { name: defaultProfile, connection: defaultMatch };
-  if (base === null) return null;
+  if (url === undefined) return null;
   const matching = [...profiles].filter(([, connection]) => matchesUrl(connection));
   if (matching.length > 1) {
     const names = matching.map(([name]) => name).join(", ");

@@ -77,6 +77,21 @@ describe("resolveConnection", () => {
       { ...own, profile: "work" },
       { url: work.url, ...own, apiPath: "/v1" },
     ],
+    [
+      "of a profile at an address in a file",
+      { recordedUrl: "https://B.example.org/" },
+      { clientId: "b", profile: "work" },
+    ],
+    [
+      "of the environment at a profile's address in a file",
+      { recordedUrl: work.url, ...own },
+      { url: work.url, ...own },
+    ],
+    [
+      "that is given, not that in a file",
+      { url: "https://c.example.org", recordedUrl: "https://d.example.org", ...own },
+      { url: "https://c.example.org", ...own },
+    ],
     ["with a path of the environment", { profile: "work", apiPath: "/v2" }, { apiPath: "/v2" }],
   ])("resolveConnection chooses the service %s", (_name, options, expected) => {
     expect(choose(options)).toMatchObject(expected);
@@ -98,6 +113,20 @@ describe("resolveConnection", () => {
       { default: usual, work },
       "remote-unknown",
       "there are no credentials for https://c.example.org",
+    ],
+    [
+      "only a file names the address to send credentials of the environment to",
+      { recordedUrl: "https://c.example.org", ...own },
+      { default: usual, work },
+      "remote-unconfirmed",
+      "add --url https://c.example.org",
+    ],
+    [
+      "a file names another address than the profile",
+      { recordedUrl: "https://c.example.org", ...own, profile: "work" },
+      { work },
+      "usage",
+      "the profile work is for https://b.example.org",
     ],
     [
       "several profiles are for it",
