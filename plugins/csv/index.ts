@@ -19,11 +19,14 @@ function removeFewNuls(head: Buffer): Buffer | null {
   return head.length - text.length <= Math.max(1, head.length / 500) ? Buffer.from(text) : null;
 }
 
-/** Control characters that do not occur in tables. */
-function hasControlCharacters(text: Buffer): boolean {
+/** White space, and the end of a file in DOS. */
+const usualControls = new Set([9, 10, 11, 12, 13, 26]);
+
+/** Whether a text has more control characters than those that stray into the cells of a table. */
+function hasControlCharacters(text: Buffer, isNamed: boolean): boolean {
   let count = 0;
-  for (const byte of text) if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 && byte !== 12) count++;
-  return count > text.length / 500;
+  for (const byte of text) if (byte < 32 && !usualControls.has(byte)) count++;
+  return count > (isNamed ? Math.max(4, text.length / 50) : text.length / 500);
 }
 
 /**
@@ -36,7 +39,7 @@ function identify(head: Buffer, source: { readonly name: string; readonly size: 
   if (!text || text.length === 0) return "no";
   const start = text.toString("latin1", 0, 200).trimStart();
   // A cheap check first: most other formats begin so.
-  if (/^[{[<]/.test(start) || start.startsWith("%PDF") || hasControlCharacters(text)) return "no";
+  if (/^[{[<]/.test(start) || start.startsWith("%PDF") || hasControlCharacters(text, named)) return "no";
   if (named) return "maybe";
   if (!isUtf8(text) && head.length === source.size) return "no";
   const { columns, share, records } = guessDelimiter(text, head.length === source.size);

@@ -34,7 +34,7 @@ export default defineFormat({
       m: false,
       fieldTypes,
       // XML 1.0, section 2.2
-      fieldNames: { pattern: /^[\t\n\r\u0020-\uffff]*$/ },
+      fieldNames: { pattern: /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u },
       ids: true,
       requiredScan: "summary",
       supportsStreaming: true,

@@ -38,6 +38,7 @@ function identifyOds(head: Buffer, { name }: { readonly name: string }): Confide
 function createCapabilities(
   { geometry }: WriteOptions,
   normalizeLayerName: (name: string) => string,
+  fieldNamePattern: RegExp,
 ): WriterCapabilities {
   return {
     crs: geometry === "geojson" ? "wgs84" : "any",
@@ -51,12 +52,15 @@ function createCapabilities(
     // Coordinates take three columns at most.
     maxFields: maxColumns - 3,
     fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime"],
-    fieldNames: { pattern: /\S/ },
+    fieldNames: { pattern: fieldNamePattern },
     ids: "id",
     requiredScan: "summary",
     supportsStreaming: true,
   };
 }
+
+/** Excel escapes characters that XML does not allow, OpenDocument cannot (XML 1.0, 2.2). */
+const xmlFieldName = /^(?=.*\S)[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/su;
 
 const indistinct = ["field-types", "empty-text"] as const;
 
@@ -75,7 +79,7 @@ export const xlsx = defineFormat({
   },
   writer: {
     options: writeOptions,
-    capabilities: (options) => createCapabilities(options, normalizeExcelName),
+    capabilities: (options) => createCapabilities(options, normalizeExcelName, /\S/),
     load: async () => (await import("./xlsx/writer.js")).default,
   },
 });
@@ -95,7 +99,7 @@ export const ods = defineFormat({
   },
   writer: {
     options: writeOptions,
-    capabilities: (options) => createCapabilities(options, normalizeOdsName),
+    capabilities: (options) => createCapabilities(options, normalizeOdsName, xmlFieldName),
     load: async () => (await import("./ods/writer.js")).default,
   },
 });

@@ -87,8 +87,7 @@ function fittedName(
     : wanted;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
-  // A pattern may refuse surrounding spaces and U+0000.
-  const stem = takes(name) ? name : name.replaceAll("\0", "").trim() || "field";
+  const stem = takes(name) ? name : allowedPart(name, takes) || "field";
   const cut = (bytes: number) => {
     const text = truncateUtf8(stem, bytes);
     return takes(text) ? text : text.trim();
@@ -103,6 +102,16 @@ function fittedName(
   taken.set(key(first), n);
   taken.set(key(fitted), taken.get(key(fitted)) ?? 0);
   return fitted;
+}
+
+/** The name without characters that the target refuses, and without spaces at its ends, which some refuse. */
+function allowedPart(name: string, takes: (text: string) => boolean): string {
+  const plain = name.replaceAll("\0", "").trim();
+  if (takes(plain)) return plain;
+  return Array.from(plain)
+    .filter((character) => character.trim() === "" || takes(character))
+    .join("")
+    .trim();
 }
 
 function planFields(
