@@ -4,7 +4,7 @@ import { reportCollapsedGeometries } from "../../shared/rounding-collapse.js";
 import { EncodedText, tagPair } from "../../shared/text/literal.js";
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { escapeAttribute, escapeElement, writeXmlText } from "../../shared/xml/escape.js";
-import { coordinateField, Gpx, gpxTypes } from "../elements.js";
+import { coordinateField, Gpx, gpxTypeField, gpxTypes } from "../elements.js";
 import { declarationsOf, type NamespaceMap, noNamespaces } from "../prefixes.js";
 import type { GpxLink } from "../read/visitor.js";
 import { type FieldPlan, planFields, type StandardColumn } from "./field-plan.js";
@@ -64,6 +64,8 @@ export class GpxEncoder {
   private shifted = 0;
   /** Features with extension elements that have no namespace of their own. */
   private unqualified = 0;
+  /** Features that are another element than their `_gpxType` says, which their geometry or an option decides. */
+  private otherElements = 0;
   private hasUnqualified = false;
   private hasExtensions = false;
 
@@ -79,21 +81,23 @@ export class GpxEncoder {
     const { geometry } = batch;
     this.points.moved = 0;
     this.points.shifted = 0;
-    this.shifted = this.unqualified = 0;
+    this.shifted = this.unqualified = this.otherElements = 0;
     let spread = 0;
     let areas = 0;
     for (let row = 0; row < batch.length; row++) {
       this.hasUnqualified = false;
       const kind = geometry.kinds[row]!;
       const isEmpty = geometry.partOffsets[row] === geometry.partOffsets[row + 1];
+      let element: number = Gpx.wpt;
       if (kind === Kind.Point && !isEmpty && this.wanted(plan, row) <= Gpx.wpt) this.waypoints(plan, geometry, row);
       else if (kind === Kind.MultiPoint && !isEmpty) {
         spread++;
         this.waypoints(plan, geometry, row);
       } else {
         if (kind === Kind.Polygon || kind === Kind.MultiPolygon) areas++;
-        this.line(plan, geometry, row);
+        element = this.line(plan, geometry, row);
       }
+      if (plan.type?.presence[row] === Presence.value && this.wanted(plan, row) !== element) this.otherElements++;
       if (this.hasUnqualified) this.unqualified++;
     }
     this.reportConversions(spread, areas);
@@ -127,6 +131,10 @@ export class GpxEncoder {
     ] as const) {
       const example = "a time with an offset became the same instant in UTC";
       if (count > 0) context.reportLoss("zone-dropped", field, example, count);
+    }
+    if (this.otherElements > 0) {
+      const example = "the geometry of the feature needs another element than this field names";
+      context.reportLoss("element-changed", gpxTypeField, example, this.otherElements);
     }
     if (this.unqualified > 0) {
       const example =
@@ -162,7 +170,7 @@ export class GpxEncoder {
     }
   }
 
-  private line(plan: FieldPlan, geometry: GeometryColumn, row: number): void {
+  private line(plan: FieldPlan, geometry: GeometryColumn, row: number): number {
     const kind = geometry.kinds[row]!;
     const rings = ringsOf(geometry, row);
     const wanted = this.wanted(plan, row);
@@ -186,6 +194,7 @@ export class GpxEncoder {
       if (!isRoute) this.out.ascii("</trkseg>\n");
     }
     this.out.literal(endTags[as]!);
+    return as;
   }
 
   private listsOf(plan: FieldPlan, geometry: GeometryColumn, row: number, rings: readonly number[]): PointLists | null {

@@ -217,8 +217,12 @@ function castText(text: string, to: FieldType, costs: CastLosses): Value {
   }
 }
 
+/** Integers that a double may round, within its range. */
+const longInteger = /^[+-]?\d{16,308}$/;
+
 function castTextNumber(text: string, trimmed: string, to: FieldType, costs: CastLosses): Value {
   const value = numberFromText(trimmed);
+  if (to === "double" && longInteger.test(trimmed)) return int64ToDouble(BigInt(trimmed.replace("+", "")), costs);
   return value === undefined ? castFailed(text, to, costs) : castNumber(value, to, costs);
 }
 

@@ -20,19 +20,20 @@ import { EtagChain } from "./etag-chain.js";
 import { FailuresFile } from "./failures-file.js";
 import { KeptWrites } from "./kept-writes.js";
 import type { MapReread } from "./map-reread.js";
-import { recreateUpdatedFeatures, resumeRecreations } from "./recreate-updated-features.js";
+import { checkRecreatable, recreateUpdatedFeatures, resumeRecreations } from "./recreate-updated-features.js";
 import { replaceAllFeatures } from "./replace-all-features.js";
 import { outcomeUnknownError } from "./resolve-unidentified.js";
 import { updateFeatures } from "./update-features.js";
 
 /**
  * @returns what was done, even if an error stopped it (`error`)
- * @throws backup-failed, output-failed if the backup or the journal cannot be written; then nothing was sent
+ * @throws recreate-by-id, backup-failed, output-failed if the backup or the journal cannot be written; then nothing was sent
  */
 export async function applyPlan(plan: OpenPlan, context: ApplyContext): Promise<ApplyReport> {
   const { header } = plan;
   if (await openRecreations(context.stateFolder))
     throw createError("recreations-open", { service: header.service, map: header.map });
+  if (!header.put) checkRecreatable(plan);
   const { update, delete: removed, create } = plan.counts;
   await using backup = await BackupWriter.create(plan, context.backupPath, new Date(), (done) =>
     context.onProgress?.({ step: "backup", done, total: update + removed + create }),
@@ -130,6 +131,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
   }
+  checkRecreatable(run.plan);
   await createFeatures(run, previousRun);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : recreateUpdatedFeatures(run));
   if (header.key === null) return { put: false, etag: null };

@@ -1,6 +1,7 @@
 /** Optional update method for services without PATCH: deletes the old feature and creates the new one. */
 import { createError } from "../../errors.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
+import type { OpenPlan } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { createItem, createOperation } from "./create-features.js";
@@ -9,15 +10,19 @@ import { MapReread } from "./map-reread.js";
 import type { Update } from "./patch-semantics.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
+/** Features that are matched by id would not be found again. @throws recreate-by-id */
+export function checkRecreatable({ header, counts }: Pick<OpenPlan, "header" | "counts">): void {
+  const { service, map, key, settings } = header;
+  if (settings.updateWith === "delete-create" && counts.update > 0 && key?.by !== "property")
+    throw createError("recreate-by-id", { service, map });
+}
+
 /**
  * Processes one batch at a time, so that few features are absent at once. Restores the original features that the
  * service then rejects.
- * @throws recreate-by-id; errors of `sendBatches` and `deleteUnconditionally`
+ * @throws errors of `sendBatches` and `deleteUnconditionally`
  */
 export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
-  if (run.plan.counts.update === 0) return;
-  const { service, map, key } = run.header;
-  if (key?.by !== "property") throw createError("recreate-by-id", { service, map });
   for await (const batch of createBatches(updateItems(run), run)) {
     run.throwIfAborted();
     await recreateBatch(batch, run);

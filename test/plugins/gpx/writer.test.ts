@@ -290,3 +290,17 @@ test("features of a GPX are the same after writing and reading", async () => {
     { numRuns: 100 },
   );
 });
+
+test("a field _gpxType that the geometry does not allow is a loss", async () => {
+  const [place, way] = [point(1, 2), line([1, 2], [3, 4])];
+  const { losses } = await writeGpx([
+    feature(place, { _gpxType: "wpt" }),
+    feature(way, { _gpxType: "trk" }),
+    feature(way, { _gpxType: "rte" }),
+    feature(place, { _gpxType: "restaurant" }),
+    feature(way, { _gpxType: "road" }),
+    feature(way, { _gpxType: "wpt" }),
+    feature(way),
+  ]);
+  expect(losses).toMatchObject([{ code: "element-changed", field: "_gpxType", count: 3 }]);
+});

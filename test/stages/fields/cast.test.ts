@@ -204,3 +204,12 @@ describe("casts of text of one temporal type", () => {
     expect((castColumn(column, "date", "f", new RecordingStageContext()) as BytesColumn).bytes).toBe(column.bytes);
   });
 });
+
+test("integers that a double rounds are a loss from text and json, as from int64", () => {
+  const long = "9007199254740993";
+  expect(cast("text", [long, `+${long}`, "9007199254740992", "7"], "double")).toMatchObject({
+    values: [9007199254740992, 9007199254740992, 9007199254740992, 7],
+    losses: { rounded: 2 },
+  });
+  expect(cast("json", [long, `"${long}"`, "1e300"], "double").losses).toEqual({ rounded: 2 });
+});
