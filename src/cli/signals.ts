@@ -8,9 +8,13 @@ function interrupt(): void {
   aborter.abort();
 }
 
-/** Call before loading other modules, so that a signal during start-up is handled, too. */
+/**
+ * Call before loading other modules, so that a signal during start-up is handled, too. SIGUSR1 is ignored, where Node would
+ * open its debugger to all users of the machine.
+ */
 export function listenForSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+  if (process.platform !== "win32") process.on("SIGUSR1", () => {});
 }
 
 /** Calls `reload` at SIGHUP, which no longer stops the command. */

@@ -19,6 +19,8 @@ import type { WorkerProcessArguments } from "./run/run-worker.js";
 const args = JSON.parse(process.argv[2]!) as WorkerProcessArguments;
 // A terminal sends the signal to all processes; the worker decides what happens to active jobs.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+// Node would open its debugger.
+if (process.platform !== "win32") process.on("SIGUSR1", () => {});
 // Without its worker, a process has no lock and must not write.
 process.on("disconnect", () => process.exit(1));
 

@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, main, samples, startGeoferry } from "../support/command.js";
 import { TemporaryFolder } from "../support/read-layers.js";
@@ -281,4 +284,19 @@ describe("exit statuses", () => {
       }
     },
   );
+});
+
+test("SIGUSR1 does not open a debugger, which every user of the machine could use", async () => {
+  const folder = scratch.path("debugger");
+  mkdirSync(folder);
+  const child = startGeoferry(["convert", "-", "out.csv", "--from", "csv"], folder);
+  const stderr = text(child.stderr!);
+  child.stdin!.write("id,lon,lat\n1,2,3\n");
+  await delay(1500);
+  child.kill("SIGUSR1");
+  await delay(500);
+  child.stdin!.end("2,3,4\n");
+  const [status] = (await once(child, "close")) as [number];
+  expect(await stderr).not.toContain("Debugger");
+  expect([status, readFileSync(`${folder}/out.csv`, "utf8")]).toEqual([0, "lon,lat,id\n2,3,1\n3,4,2\n"]);
 });

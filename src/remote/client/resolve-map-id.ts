@@ -9,14 +9,15 @@ const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const mapListCache = new WeakMap<ServiceClient, Promise<readonly WireMap[] | null>>();
 
 /**
- * Resolves an id or a name to a map id. Ids take precedence: a UUID is returned without a request, and any other text
+ * Resolves an id or a name to a map id. Ids take precedence: a UUID is returned in small letters, in which it names locks and
+ * journals, without a request, and any other text
  * is compared with the listed ids before the names. A text that matches neither is returned as an id that is not
  * listed, such as a map of another account or of a service without a list.
  * @throws remote-map-ambiguous; remote-map-missing if a name differs only in case or whitespace; errors of
  * `ServiceClient.maps`
  */
 export async function resolveMapId(service: ServiceClient, idOrName: string): Promise<string> {
-  if (uuidPattern.test(idOrName)) return idOrName;
+  if (uuidPattern.test(idOrName)) return idOrName.toLowerCase();
   const list = mapListCache.get(service) ?? service.maps();
   mapListCache.set(service, list);
   const maps = (await list) ?? [];
