@@ -360,8 +360,7 @@ export const errorDefinitions = {
   ),
   "report-failed": defineError<{ path: string; reason: string }>(
     "output",
-    (e) =>
-      `${e.path}: the report cannot be written: ${e.reason}; outputs of the conversion that were written are complete and stay`,
+    (e) => `${e.path}: the report cannot be written: ${e.reason}; what was written before it is complete and stays`,
   ),
   "working-disk-full": defineError<{ path: string | null }>(
     "output",

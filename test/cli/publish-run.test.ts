@@ -41,7 +41,7 @@ describe.each(["json", "html", "metrics"])("a report as %s", (kind) => {
     const path = scratch.path(`${kind}-foreign`);
     writeFileSync(path, contents);
     const [failure] = await publish(kind, path);
-    expect(failure).toMatchObject({ code: "output-failed", kind: "output" });
+    expect(failure).toMatchObject({ code: "report-failed", kind: "output" });
     expect(readFileSync(path, "utf8")).toBe(contents);
   });
 
@@ -58,6 +58,6 @@ describe.each(["json", "html", "metrics"])("a report as %s", (kind) => {
     const path = scratch.path(`${kind}-other`);
     const other = kind === "json" ? "metrics" : "json";
     expect(await publish(other, path)).toEqual([]);
-    expect(await publish(kind, path)).toMatchObject([{ code: "output-failed" }]);
+    expect(await publish(kind, path)).toMatchObject([{ code: "report-failed" }]);
   });
 });

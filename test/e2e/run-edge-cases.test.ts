@@ -177,7 +177,7 @@ test("a report that cannot be written hides no failure: other reports are writte
     metrics: true,
   });
   expect(stderr).toContain("notified 6");
-  expect(stderr).toContain("page.html: cannot be written");
+  expect(stderr).toContain("page.html: the report cannot be written");
 });
 
 test("a page with the path of a source by mistake does not replace it", async () => {
@@ -185,7 +185,9 @@ test("a page with the path of a source by mistake does not replace it", async ()
   job(["name: a, source: a.csv, target: a.geojson"], "page: a.csv\n");
   const { status, stderr, report } = await run();
   expect({ status, results: results(report) }).toEqual({ status: 6, results: ["done"] });
-  expect(stderr).toContain("a.csv: cannot be written: the file exists, but is not a report of an earlier run");
+  expect(stderr).toContain(
+    "a.csv: the report cannot be written: the file exists, but is not a report of an earlier run",
+  );
   expect(rowsOf("a.csv")).toHaveLength(1);
 });
 

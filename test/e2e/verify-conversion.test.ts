@@ -261,7 +261,7 @@ describe("--report", () => {
     const failure = writeProtocol(`${folder}/file/r.json`, {} as Protocol);
     await expect(failure).rejects.toMatchObject({
       code: "report-failed",
-      message: expect.stringMatching(/: the report cannot be written: [^;]+; outputs .* are complete and stay$/),
+      message: expect.stringMatching(/: the report cannot be written: [^;]+; what was written before it is complete and stays$/),
     });
   });
 

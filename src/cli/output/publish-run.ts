@@ -9,6 +9,7 @@ import type { RunReport } from "../../jobs/report/run-report.js";
 import { lastSuccess, pastRuns } from "../../jobs/run/run-job.js";
 import type { JobArguments } from "../commands/run.js";
 import { restoreCommands } from "./restore-command.js";
+import { toReportError } from "./self-contained-page.js";
 
 const shownRuns = 100;
 
@@ -68,7 +69,7 @@ export async function publishReports(
       checkReplaceable(path, kind);
       await write(path, await text());
     } catch (error) {
-      failures.push(asGeoferryError(error));
+      failures.push(toReportError(error, path));
     }
   }
   return failures;

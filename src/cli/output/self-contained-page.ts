@@ -1,4 +1,5 @@
 /** Parts of self-contained HTML pages: scripts and data that cannot end their element, and the file. */
+import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import { createSink } from "../../io/output/create-sink.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
 
@@ -19,6 +20,22 @@ export async function writePage(page: string, path: string, overwrite: boolean):
   const file = await sink.create();
   await file.write(Buffer.from(page));
   await sink.commit();
+}
+
+/** Writes a page or another text about a run, whose other outputs stay. @throws output-exists, report-failed */
+export async function writeReport(text: string, path: string, overwrite: boolean): Promise<void> {
+  try {
+    await writePage(text, path, overwrite);
+  } catch (error) {
+    throw toReportError(error, path);
+  }
+}
+
+/** An error of an output names nothing that is left behind, but a report is not all that a run writes. */
+export function toReportError(error: unknown, path: string): GeoferryError {
+  const known = asGeoferryError(error);
+  const { reason = known.message }: { readonly reason?: string } = known.details;
+  return known.code === "output-failed" ? createError("report-failed", { path, reason }, error) : known;
 }
 
 /** Escapes sequences that end a script element or start a comment; valid scripts have them only in strings and patterns. */

@@ -4,15 +4,15 @@ import { type Html, html } from "../../service/pages/rendering/html.js";
 import { findTrippedGuards } from "../../sync/plan/guards.js";
 import type { OpenPlan } from "../../sync/plan/plan.js";
 import { matchWords, plainText, putWords, shownClasses } from "../output/plan-text.js";
-import { writePage } from "../output/self-contained-page.js";
+import { writeReport } from "../output/self-contained-page.js";
 import { collectRows, type PageRows } from "./collect-rows.js";
 import { renderFilter, renderMap, renderMapPage } from "./map-page.js";
 import { drawnClasses } from "./page-data.js";
 import { renderRows } from "./page-table.js";
 
-/** Writes the page atomically. @throws output-exists, output-failed */
+/** Writes the page atomically. @throws output-exists, report-failed */
 export async function writePlanPage(plan: OpenPlan, path: string, overwrite: boolean): Promise<void> {
-  await writePage(renderPlanPage(plan, await collectRows(plan)), path, overwrite);
+  await writeReport(renderPlanPage(plan, await collectRows(plan)), path, overwrite);
 }
 
 export function renderPlanPage(plan: OpenPlan, shown: PageRows): string {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { asGeoferryError, createError } from "../../errors.js";
+import { createError } from "../../errors.js";
 import { createSink } from "../../io/output/create-sink.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
-import { writePage } from "../output/self-contained-page.js";
+import { writeReport } from "../output/self-contained-page.js";
 import { renderProtocol } from "./page.js";
 import type { Protocol } from "./protocol.js";
 import { isSamePath } from "./protocol-recorder.js";
@@ -32,11 +32,5 @@ export async function checkProtocolPath(path: string, { inputs, output, rejects 
 /** Writes the protocol as a page, or as JSON by the name of the file. @throws report-failed */
 export async function writeProtocol(path: string, protocol: Protocol): Promise<void> {
   const text = /\.html$/i.test(path) ? renderProtocol(protocol) : `${JSON.stringify(protocol, null, 2)}\n`;
-  try {
-    await writePage(text, path, true);
-  } catch (error) {
-    const { details, message } = asGeoferryError(error);
-    const { reason = message }: { readonly reason?: string } = details;
-    throw createError("report-failed", { path, reason }, error);
-  }
+  await writeReport(text, path, true);
 }

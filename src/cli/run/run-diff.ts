@@ -140,7 +140,7 @@ export async function runDiff(given: CompareRequest, args: DiffArguments): Promi
 
 /** The code of the page is loaded only if it is asked for. */
 async function openPage() {
-  const [{ ChangeCollector }, { renderDiffPage }, { writePage }] = await Promise.all([
+  const [{ ChangeCollector }, { renderDiffPage }, { writeReport }] = await Promise.all([
     import("../diff-page/collect-changes.js"),
     import("../diff-page/page.js"),
     import("../output/self-contained-page.js"),
@@ -149,6 +149,6 @@ async function openPage() {
   return {
     collector,
     write: (report: CompareReport, path: string, overwrite: boolean) =>
-      writePage(renderDiffPage(report, collector.finish(report.layers.length > 1)), path, overwrite),
+      writeReport(renderDiffPage(report, collector.finish(report.layers.length > 1)), path, overwrite),
   };
 }
