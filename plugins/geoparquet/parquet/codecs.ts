@@ -24,22 +24,22 @@ const brotliQuality = 4;
 let snappyCompressor: SnappyCompressor | undefined;
 let snappyUncompress: ((bytes: Uint8Array, size: number) => Uint8Array) | null = null;
 
-/** Compresses bytes, on a thread of the pool where Node has the codec. */
+/** Compresses bytes, on a thread of the pool where Node has the codec. The bytes may change once this has returned. */
 export async function compress(codec: CodecName, bytes: Uint8Array): Promise<Uint8Array> {
   switch (codec) {
     case "snappy":
       snappyCompressor ??= new SnappyCompressor();
       return snappyCompressor.compress(bytes);
     case "gzip":
-      return promisify(zlib.gzip)(bytes, { level: gzipLevel });
+      return promisify(zlib.gzip)(Buffer.from(bytes), { level: gzipLevel });
     case "brotli":
-      return promisify(zlib.brotliCompress)(bytes, {
+      return promisify(zlib.brotliCompress)(Buffer.from(bytes), {
         params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality },
       });
     case "zstd":
-      return promisify(zstdCompress!)(bytes);
+      return promisify(zstdCompress!)(Buffer.from(bytes));
     default:
-      return bytes;
+      return Buffer.from(bytes);
   }
 }
 

@@ -23,12 +23,16 @@ export class SnappyCompressor {
     .exports as unknown as SnappyKernel;
   private readonly memory = new Uint8Array(this.kernel.memory.buffer);
 
+  private result = Buffer.alloc(0);
+
   /** The result depends on the bytes alone. */
   compress(bytes: Uint8Array): Uint8Array {
     const { kernel, memory } = this;
     const source = kernel.sourceOffset();
     const target = kernel.targetOffset();
-    const result = Buffer.allocUnsafe(maxCompressedBytes(bytes.length));
+    const most = maxCompressedBytes(bytes.length);
+    if (this.result.length < most) this.result = Buffer.allocUnsafeSlow(most);
+    const { result } = this;
     let at = writeSize(result, bytes.length);
     for (let from = 0; from < bytes.length; from += blockBytes) {
       const block = bytes.subarray(from, from + blockBytes);
@@ -37,7 +41,7 @@ export class SnappyCompressor {
       result.set(memory.subarray(target, target + size), at);
       at += size;
     }
-    return result.subarray(0, at);
+    return Buffer.from(result.subarray(0, at));
   }
 }
 

@@ -138,11 +138,24 @@ function compareBytes(bytes: Uint8Array, from: number, to: number, otherFrom: nu
 function textBounds(values: Uint8Array): Bounds {
   const view = dataViewOf(values);
   let [least, leastEnd, greatest, greatestEnd] = [-1, 0, -1, 0];
+  // The first four bytes of both, if they have as many: most texts lie between those.
+  let [leastHead, greatestHead] = [-1, -1];
   for (let at = 0; at < values.length; ) {
     const from = at + 4;
-    const to = from + view.getUint32(at, true);
+    const size = view.getUint32(at, true);
+    const to = from + size;
+    if (size >= 4 && leastHead >= 0) {
+      const head = view.getUint32(from);
+      if (head > leastHead && head < greatestHead) {
+        at = to;
+        continue;
+      }
+    }
     if (least < 0 || compareBytes(values, from, to, least, leastEnd) < 0) [least, leastEnd] = [from, to];
     if (greatest < 0 || compareBytes(values, from, to, greatest, greatestEnd) > 0) [greatest, greatestEnd] = [from, to];
+    const haveHeads = leastEnd - least >= 4 && greatestEnd - greatest >= 4;
+    leastHead = haveHeads ? view.getUint32(least) : -1;
+    greatestHead = haveHeads ? view.getUint32(greatest) : -1;
     at = to;
   }
   if (least < 0) return noBounds;
