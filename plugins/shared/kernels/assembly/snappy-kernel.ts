@@ -92,8 +92,8 @@ let earlier: usize = 0;
 
 /** @returns the first place from `place` on with four bytes that were there before; 0 if there is none up to `last` */
 function findMatch(place: usize, last: usize): usize {
-  // One more byte is passed at once after every 32 places without a match.
-  for (let skip: u32 = 32; place <= last; place += skip++ >>> 5) {
+  // One more byte is passed at once after every 64 places without a match.
+  for (let skip: u32 = 64; place <= last; place += skip++ >>> 6) {
     const candidate = exchange(place);
     if (load<u32>(candidate) === load<u32>(place)) {
       earlier = candidate;
