@@ -65,20 +65,6 @@ export class ByteBuffer {
     this.at += bytes.length;
   }
 
-  /** Length and bytes, as PLAIN has byte arrays. */
-  byteArray(source: Uint8Array, from: number, to: number): void {
-    const size = to - from;
-    this.reserve(4 + size);
-    const { bytes, at } = this;
-    bytes[at] = size;
-    bytes[at + 1] = size >>> 8;
-    bytes[at + 2] = size >>> 16;
-    bytes[at + 3] = size >>> 24;
-    if (size < 24) for (let i = 0; i < size; i++) bytes[at + 4 + i] = source[from + i]!;
-    else bytes.set(source.subarray(from, to), at + 4);
-    this.at = at + 4 + size;
-  }
-
   /** A copy of the content in a pooled buffer, which the host releases. */
   copy(): Uint8Array<ArrayBuffer> {
     const copy = acquireBuffer(this.at);

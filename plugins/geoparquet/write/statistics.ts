@@ -67,6 +67,8 @@ function placesOfDoubles(view: DataView): Places {
   let [least, greatest, low, high] = [-1, -1, Infinity, -Infinity];
   for (let at = 0; at < view.byteLength; at += 8) {
     const value = view.getFloat64(at, true);
+    // Most values are between the bounds; NaN is not.
+    if (value > low && value < high) continue;
     if (value < low || (least < 0 && value === low)) [least, low] = [at, value];
     if (value > high || (greatest < 0 && value === high)) [greatest, high] = [at, value];
   }
@@ -77,6 +79,7 @@ function placesOfFloats(view: DataView): Places {
   let [least, greatest, low, high] = [-1, -1, Infinity, -Infinity];
   for (let at = 0; at < view.byteLength; at += 4) {
     const value = view.getFloat32(at, true);
+    if (value > low && value < high) continue;
     if (value < low || (least < 0 && value === low)) [least, low] = [at, value];
     if (value > high || (greatest < 0 && value === high)) [greatest, high] = [at, value];
   }
