@@ -2,6 +2,7 @@
  * Decodes the blobs of a GeoPackage (OGC 12-128r19, 2.1.3) with little-endian WKB of two dimensions into the columns of
  * `src/model/geometry.ts`, with their boxes. Whatever has to be converted, repaired or reported is refused.
  */
+import { cellBytes, placeOf, serialOf } from "./sqlite-record.js";
 
 const pointType: u32 = 1;
 const lineType: u32 = 2;
@@ -27,13 +28,6 @@ class Layout {
   parts: u32;
   rings: u32;
   positions: u32;
-}
-
-/** A value in a record, as in the kernel of rows. */
-@unmanaged
-class Cell {
-  at: u32;
-  serial: u32;
 }
 
 export const geometryLayout = memory.data(36, 8);
@@ -87,8 +81,8 @@ export function addGeometries(cells: usize, rows: u32, block: usize, start: usiz
     corner = f64x2.splat(Infinity);
     opposite = f64x2.splat(-Infinity);
     let kind: u32 = 0;
-    const cell = changetype<Cell>(cells + <usize>row * offsetof<Cell>());
-    if (cells !== 0 && cell.serial !== 0) {
+    const cell = cells + <usize>row * cellBytes;
+    if (cells !== 0 && serialOf(cell) !== 0) {
       kind = addBlob(cell, checksSrs, srsId);
       if (kind === 0) return 0;
     }
@@ -119,10 +113,10 @@ export function addGeometries(cells: usize, rows: u32, block: usize, start: usiz
 }
 
 /** @returns the kind of the geometry; 0 if it must be decoded in TypeScript */
-function addBlob(cell: Cell, checksSrs: bool, srsId: i32): u32 {
-  const serial = cell.serial;
+function addBlob(cell: usize, checksSrs: bool, srsId: i32): u32 {
+  const serial = serialOf(cell);
   if (serial < 12 || (serial & 1) !== 0) return 0;
-  const blob = <usize>cell.at;
+  const blob = placeOf(cell);
   const size = <usize>((serial - 12) >>> 1);
   if (size <= blobHeaderBytes || load<u16>(blob) !== 0x5047 || load<u8>(blob + 2) !== 0) return 0;
   const flags = <u32>load<u8>(blob + 3);

@@ -5,6 +5,17 @@
  * reported is refused as a whole: its records are still there for the functions in TypeScript. One table at a time.
  */
 import { addGeometries, geometryBytes, geometryLayout, openGeometries } from "./geometry-columns.js";
+import {
+  cellBytes,
+  contentBytes,
+  isInteger,
+  next,
+  placeOf,
+  serialOf,
+  setCell,
+  uint16,
+  varint,
+} from "./sqlite-record.js";
 import { Temporal, temporalType } from "./temporal.js";
 import { isUtf8 } from "./utf8.js";
 
@@ -29,13 +40,6 @@ const maxBytes: u32 = 1 << 20;
 const maxRecordBytes: u32 = 1 << 18;
 /** Room after records, which may be read beyond a damaged one. */
 const slackBytes: u32 = 64;
-
-/** A value in a record. */
-@unmanaged
-class Cell {
-  at: u32;
-  serial: u32;
-}
 
 /** Where a column is in the block: presence, values or offsets of bytes, bytes and their end. */
 @unmanaged
@@ -65,7 +69,7 @@ let used: u32 = 0;
 let isDecodable: bool = true;
 
 /** Of the last call of `addPage`. */
-let cellBytes: u32 = 0;
+let takenBytes: u32 = 0;
 let inOrder: bool = true;
 let lastId: i64 = 0;
 
@@ -95,7 +99,7 @@ export function open(count: u32, usable: u32, narrowIds: bool): void {
   memory.fill(roles, 0, count);
   // The ids are a column, too.
   places = allocate(<usize>(count + 1) * offsetof<Place>());
-  cells = allocate(<usize>count * maxRows * offsetof<Cell>());
+  cells = allocate(<usize>count * maxRows * cellBytes);
   ids = allocate(8 * maxRows);
   starts = allocate(4 * (maxRows + 1));
   store<u32>(starts, 0);
@@ -154,7 +158,7 @@ export function isFull(): bool {
 
 /** After `addPage`: the bytes that the cells take, whether their ids ascend, and the last id. */
 export function pageCellBytes(): u32 {
-  return cellBytes;
+  return takenBytes;
 }
 export function isPageInOrder(): bool {
   return inOrder;
@@ -164,26 +168,6 @@ export function lastIdHigh(): i32 {
 }
 export function lastIdLow(): i32 {
   return <i32>lastId;
-}
-
-/** After a varint, its end and its value; values beyond 2^63 are negative. */
-let next: usize = 0;
-function varint(at: usize): i64 {
-  let value: i64 = 0;
-  for (let n = 0; n < 8; n++) {
-    const byte = <i64>load<u8>(at++);
-    value = (value << 7) | (byte & 0x7f);
-    if (byte < 0x80) {
-      next = at;
-      return value;
-    }
-  }
-  next = at + 1;
-  return (value << 8) | <i64>load<u8>(at);
-}
-
-function uint16(at: usize): u32 {
-  return <u32>bswap<u16>(load<u16>(at));
 }
 
 /**
@@ -198,7 +182,7 @@ export function addPage(head: u32, usable: u32, first: u32, hasPrevious: bool, h
   const end = page + usable;
   const maxLocal = <i64>(usable - 35);
   let previous = hasPrevious ? ((<i64>high) << 32) | <i64>(<u32>low) : i64.MIN_VALUE;
-  cellBytes = 0;
+  takenBytes = 0;
   inOrder = true;
   let row = first;
   for (; row < count && !isFull(); row++) {
@@ -212,7 +196,7 @@ export function addPage(head: u32, usable: u32, first: u32, hasPrevious: bool, h
     if (!append(<u32>size, id)) break;
     if (id <= previous && (hasPrevious || row > first)) inOrder = false;
     previous = id;
-    cellBytes += max(4, <u32>(from + <usize>size - cell));
+    takenBytes += max(4, <u32>(from + <usize>size - cell));
   }
   lastId = previous;
   return row;
@@ -237,7 +221,7 @@ function append(size: u32, id: i64): bool {
   let body = from + <usize>headerSize;
   const end = body;
   if (end < head) return false;
-  let cell = cells + <usize>rows * offsetof<Cell>();
+  let cell = cells + <usize>rows * cellBytes;
   let c: u32 = 0;
   for (; head < end; c++) {
     let serial = <u32>load<u8>(head++);
@@ -250,9 +234,8 @@ function append(size: u32, id: i64): bool {
     const bytes: usize = serial >= 12 ? <usize>((serial - 12) >>> 1) : contentBytes(serial);
     if (bytes > to - body) return false;
     if (c < columnCount) {
-      changetype<Cell>(cell).at = <u32>body;
-      changetype<Cell>(cell).serial = serial;
-      cell += maxRows * offsetof<Cell>();
+      setCell(cell, body, serial);
+      cell += maxRows * cellBytes;
     }
     body += bytes;
   }
@@ -264,15 +247,6 @@ function append(size: u32, id: i64): bool {
   rows++;
   store<u32>(starts + 4 * <usize>rows, used);
   return true;
-}
-
-/** Size of a value of serial type 0 … 9. */
-function contentBytes(serial: u32): usize {
-  return serial < 5 ? <usize>serial : serial === 5 ? 6 : serial < 8 ? 8 : 0;
-}
-
-function isInteger(serial: u32): bool {
-  return (serial >= 1 && serial <= 6) || serial === 8 || serial === 9;
 }
 
 function readInteger(at: usize, serial: u32): i64 {
@@ -320,7 +294,7 @@ export function finish(): u32 {
     if (at === 0) return 0;
   }
   at = addIds(align(at));
-  const geometries = geometryColumn < 0 ? 0 : cells + <usize>geometryColumn * maxRows * offsetof<Cell>();
+  const geometries = geometryColumn < 0 ? 0 : cells + <usize>geometryColumn * maxRows * cellBytes;
   at = addGeometries(geometries, rows, block, align(at), checksSrs, srsId);
   return at === 0 ? 0 : <u32>(at - block);
 }
@@ -340,17 +314,17 @@ function addIds(at: usize): usize {
 /** @returns the end of the column; 0 if a value must be decoded in TypeScript */
 function addColumn(c: u32, role: Role, at: usize): usize {
   const place = changetype<Place>(places + <usize>c * offsetof<Place>());
-  const from = cells + <usize>c * maxRows * offsetof<Cell>();
+  const from = cells + <usize>c * maxRows * cellBytes;
   place.values = <u32>(at - block);
   if (role >= Role.text) return addBytes(place, from, role, at);
   const size: usize = role === Role.boolean ? 1 : role === Role.int32 ? 4 : 8;
   const presence = at + size * <usize>rows;
   place.presence = <u32>(presence - block);
   for (let row: u32 = 0; row < rows; row++) {
-    const cell = changetype<Cell>(from + <usize>row * offsetof<Cell>());
-    const serial = cell.serial;
+    const cell = from + <usize>row * cellBytes;
+    const serial = serialOf(cell);
     store<u8>(presence + row, serial !== 0 ? 1 : 0);
-    if (!addNumber(at, cell.at, serial, role)) return 0;
+    if (!addNumber(at, placeOf(cell), serial, role)) return 0;
     at += size;
   }
   return presence + rows;
@@ -385,11 +359,11 @@ function addBytes(place: Place, from: usize, role: Role, at: usize): usize {
   store<u32>(at, 0);
   let end = bytes;
   for (let row: u32 = 0; row < rows; row++) {
-    const cell = changetype<Cell>(from + <usize>row * offsetof<Cell>());
-    const serial = cell.serial;
+    const cell = from + <usize>row * cellBytes;
+    const serial = serialOf(cell);
     store<u8>(presence + row, serial !== 0 ? 1 : 0);
     if (serial !== 0) {
-      const source = <usize>cell.at;
+      const source = placeOf(cell);
       const size = <usize>((serial - 12) >>> 1);
       if (serial < 12 || !isPlain(source, size, serial, role)) return 0;
       copy(end, source, size);
