@@ -29,9 +29,9 @@ function createTableLayer(
       const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
       if (split) {
         idle = null;
-        yield* readSplit(database, split as TableSplit, builder, true);
+        yield* readSplit(database, split as TableSplit, plan, builder, true);
         idle = builder;
-      } else for await (const each of splits()) yield* readSplit(database, each, builder, false);
+      } else for await (const each of splits()) yield* readSplit(database, each, plan, builder, false);
     },
   };
 }

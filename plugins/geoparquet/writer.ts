@@ -98,7 +98,7 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
     for (let from = 0; from < chunk.rows; ) {
       const to = this.fill(sizes, from, chunk.rows);
       this.builders.forEach((builder, leaf) => {
-        builder.add(chunk.parts[leaf]!, from, to);
+        builder.add(chunk, leaf, from, to);
       });
       addGeometries(this.groupGeometry, chunk, from, to);
       from = to;
@@ -151,13 +151,15 @@ class ParquetAssembler implements Assembler<ParquetChunk> {
 
   private async writeChunk(pages: readonly EncodedPage[], leaf: number): Promise<ChunkEntry> {
     const offset = this.end;
-    const bytes = Buffer.concat(pages.map((page) => page.bytes));
-    await this.file.write(bytes);
-    this.end += bytes.length;
+    for (const { header, content } of pages) {
+      await this.file.write(header);
+      await this.file.write(content);
+      this.end += header.length + content.length;
+    }
     const { kind } = this.leaves[leaf]!;
     return {
       offset,
-      size: bytes.length,
+      size: this.end - offset,
       uncompressed: pages.reduce((sum, page) => sum + page.uncompressed, 0),
       nulls: pages.reduce((sum, page) => sum + page.nulls, 0),
       bounds: pages.reduce((bounds, page) => mergeBounds(kind, bounds, page.bounds), noBounds),

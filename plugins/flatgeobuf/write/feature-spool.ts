@@ -2,26 +2,28 @@ import { createError } from "../../../src/plugin/index.js";
 import type { ScratchFile } from "../../shared/scratch-file.js";
 import { sortedIndexes, writeCurveKeys } from "../index/curve-order.js";
 import { boxBytes, type FgbChunk } from "./encoder.js";
-import { allocate, Buckets, type Memory, PartBuilder, type SortedPart, wordBytes } from "./sorted-parts.js";
+import { KeptFeatures } from "./kept-features.js";
+import { allocate, Buckets, type Memory, type SortedPart, wordBytes } from "./sorted-parts.js";
 
 /** Boxes that are read at once for their keys. */
 const boxesPerRead = 1 << 15;
 const readBytes = 1 << 22;
 /** Features are sorted in memory in parts of so many bytes. */
 const defaultBucketBytes = 1 << 25;
-/** Features that take at most so many times the size of a part are sorted at once, which saves writing them again. */
-const wholeFactor = 4;
+/** Features that take at most so many times the size of a part stay in memory. */
+const keptFactor = 4;
 /** Most parts; larger files have larger parts. */
 const maxBuckets = 256;
 const maxFeatures = 2 ** 31;
 
 /**
- * Keeps features in a temporary file and sorts them along a Hilbert curve. In memory are about twenty bytes for each
- * feature, and two parts of the features, or all of them if they are at most 128 MiB.
+ * Keeps features in memory, or in a temporary file if they are more than 128 MiB, and sorts them along a Hilbert curve.
+ * In memory are about twenty bytes for each feature, and all features or two parts of them.
  */
 export class FeatureSpool {
   count = 0;
   private sizes = new Uint32Array(1 << 12);
+  private kept: KeptFeatures | null;
   private features: ScratchFile | null = null;
   private boxes: ScratchFile | null = null;
   private readonly opened: ScratchFile[] = [];
@@ -35,7 +37,9 @@ export class FeatureSpool {
     private readonly output: string,
     private readonly open: () => Promise<ScratchFile>,
     private readonly leastBucketBytes: number = defaultBucketBytes,
-  ) {}
+  ) {
+    this.kept = new KeptFeatures(keptFactor * leastBucketBytes);
+  }
 
   private async openFile(): Promise<ScratchFile> {
     const file = await this.open();
@@ -49,9 +53,13 @@ export class FeatureSpool {
         output: this.output,
         reason: `more than ${maxFeatures} features; write it without an index: --out index=no`,
       });
-    this.features ??= await this.openFile();
     this.boxes ??= await this.openFile();
-    this.features.write(bytes, this.features.size);
+    if (!this.kept?.add(bytes, sizes)) {
+      this.features ??= await this.openFile();
+      for (const some of this.kept?.contents() ?? []) this.features.write(some, this.features.size);
+      this.kept = null;
+      this.features.write(bytes, this.features.size);
+    }
     this.boxes.write(new Uint8Array(boxes!.buffer, boxes!.byteOffset, boxes!.byteLength), this.boxes.size);
     if (this.count + sizes.length > this.sizes.length) {
       const grown = new Uint32Array(2 * (this.count + sizes.length));
@@ -73,14 +81,11 @@ export class FeatureSpool {
       rank[order[n]!] = n;
       offsets[n + 1] = offsets[n]! + this.sizes[order[n]!]!;
     }
-    const total = offsets[count]!;
-    const bucketBytes = Math.max(this.leastBucketBytes, Math.ceil(total / maxBuckets));
-    if (total <= wholeFactor * this.leastBucketBytes) {
-      const part = new PartBuilder(offsets).begin(0, count);
-      this.eachRecord((index, memory, at, end) => part.add(rank[index]!, memory, at, end));
-      yield part;
+    if (this.kept) {
+      yield* this.kept.sorted(order, offsets);
       return;
     }
+    const bucketBytes = Math.max(this.leastBucketBytes, Math.ceil(offsets[count]! / maxBuckets));
     const buckets = new Buckets(await this.openFile(), offsets, bucketBytes);
     this.eachRecord((index, memory, at, end) => buckets.add(rank[index]!, memory, at, end));
     buckets.flush();

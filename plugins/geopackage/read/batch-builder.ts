@@ -2,11 +2,12 @@ import { Batch, type Column, type Field, NumberBuilder } from "../../../src/mode
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
 import { RecordHeader } from "../sqlite/record-header.js";
-import { rowidOf, type SqliteRow } from "../sqlite/row-reader.js";
+import { type RowReader, rowidOf, type SqliteRow } from "../sqlite/row-reader.js";
 import type { SqliteValue } from "../sqlite/values.js";
 import { type ColumnDecoder, createColumnDecoder, Int64ColumnBuilder } from "./column-decoders.js";
 import { GeometryDecoder } from "./geometry-decoder.js";
 import { fieldsOf, type LayerPlan } from "./layer-plan.js";
+import type { RowsKernel } from "./rows-kernel.js";
 
 /** A batch ends at the first of these limits. */
 const maxBatchRows = 1024;
@@ -28,6 +29,8 @@ export class BatchBuilder {
   private unreadable: [row: number, reason: string][] = [];
   /** Rows of earlier batches of the split. */
   private rowsBefore = 0;
+  /** Decodes whole batches without oddities; then none of the rows is in the targets. */
+  kernel: RowsKernel | null = null;
 
   constructor(
     private readonly plan: LayerPlan,
@@ -55,11 +58,36 @@ export class BatchBuilder {
   }
 
   get isFull(): boolean {
+    if (this.kernel?.isFull) return true;
     return this.rows >= maxBatchRows || this.bytes >= maxBatchBytes || this.geometry.positions >= maxBatchPositions;
+  }
+
+  /**
+   * Adds rows of the open page from `first` on that can be added at once, as far as the batch is not full.
+   * @returns the index of the row after the last one
+   */
+  addPage(reader: RowReader, first: number): number {
+    const { kernel } = this;
+    if (first === 0) kernel?.loadPage(reader);
+    return kernel === null || this.rows > 0 ? first : kernel.addPage(reader, first);
   }
 
   /** Adds a row of a table. @returns false, with nothing added, if the record is malformed */
   add(row: SqliteRow): boolean {
+    const { kernel } = this;
+    if (kernel === null || this.rows > 0) return this.decode(row);
+    if (kernel.hasRoom(row.to - row.from)) return kernel.add(row);
+    this.decodeRecords(kernel);
+    return this.decode(row);
+  }
+
+  /** Decodes the rows of the kernel, whose values may have to be converted, repaired or reported. */
+  private decodeRecords(kernel: RowsKernel): void {
+    for (const row of kernel.records()) this.decode(row);
+    kernel.reset();
+  }
+
+  private decode(row: SqliteRow): boolean {
     const { header, targets } = this;
     const given = header.read(row);
     if (given < 0) return false;
@@ -104,6 +132,21 @@ export class BatchBuilder {
 
   /** Returns the rows added since the last call as a batch, or null if there are none. */
   take(): Batch | null {
+    const { kernel } = this;
+    if (kernel !== null && kernel.rows > 0) {
+      const decoded = kernel.decode();
+      if (decoded !== null) {
+        kernel.reset();
+        const firstRecord = this.rowsBefore + 1;
+        this.rowsBefore += decoded.length;
+        return new Batch({ ...decoded, fields: this.fields, recordNumbers: null, firstRecord });
+      }
+      this.decodeRecords(kernel);
+    }
+    return this.takeDecoded();
+  }
+
+  private takeDecoded(): Batch | null {
     const { rows: length, unreadable } = this;
     if (length === 0) return null;
     const columns: Column[] = [];

@@ -155,7 +155,9 @@ export class Int64ColumnBuilder {
   }
 
   pushNull(): void {
-    this.presence[this.row()] = Presence.null;
+    const row = this.row();
+    this.presence[row] = Presence.null;
+    this.values[row] = 0n;
   }
 
   finish(): Column {

@@ -5,6 +5,8 @@ import type { DatabasePages } from "../sqlite/pages.js";
 import type { RowReader } from "../sqlite/row-reader.js";
 import { readLeaves } from "../sqlite/tree.js";
 import type { BatchBuilder } from "./batch-builder.js";
+import type { LayerPlan } from "./layer-plan.js";
+import { RowsKernel } from "./rows-kernel.js";
 
 /** Leaf pages of a table as runs: pairs of first page number and page count. */
 export interface TableSplit extends Split {
@@ -55,17 +57,21 @@ function* leafPages({ runs }: TableSplit): Generator<number> {
 export async function* readSplit(
   database: Database,
   split: TableSplit,
+  plan: LayerPlan,
   builder: BatchBuilder,
   alone: boolean,
 ): AsyncGenerator<Batch> {
   const reader = database.takeReader();
+  builder.kernel = RowsKernel.acquire(plan, database.pages.header);
   try {
     yield* readLeafBatches(database, reader, leafPages(split), builder);
+    const batch = builder.take();
+    if (batch) yield batch;
   } finally {
     database.returnReader(reader);
+    builder.kernel?.release();
+    builder.kernel = null;
   }
-  const batch = builder.take();
-  if (batch) yield batch;
   if (alone) builder.endSplit();
 }
 
@@ -83,17 +89,18 @@ async function* readLeafBatches(
       database.skipDamage(error, true);
       continue;
     }
-    for (let i = 0; i < reader.count; i++) {
-      try {
-        const more = reader.read(i);
-        if (more) await more;
-        if (!builder.add(reader.row)) throw database.pages.damage(leaf, `row ${i + 1} is malformed`);
-      } catch (error) {
-        database.skipDamage(error, true);
-        continue;
+    for (let i = 0; i < reader.count; ) {
+      i = builder.addPage(reader, i);
+      if (i < reader.count && !builder.isFull) {
+        try {
+          const more = reader.read(i++);
+          if (more) await more;
+          if (!builder.add(reader.row)) throw database.pages.damage(leaf, `row ${i} is malformed`);
+        } catch (error) {
+          database.skipDamage(error, true);
+        }
       }
-      if (!builder.isFull) continue;
-      const batch = builder.take();
+      const batch = builder.isFull ? builder.take() : null;
       if (batch) yield batch;
     }
     const { contradiction } = reader;

@@ -85,6 +85,25 @@ export class RowReader {
     return bytes.subarray(start, start + this.pages.header.usable);
   }
 
+  /** Bytes before the header of the open page. */
+  get headerOffset(): number {
+    return pageHeaderOffset(this.page);
+  }
+
+  /** Takes rows of the open page as read, which were read from `pageBytes`. @param isInOrder whether their ids ascend */
+  noteRead(rows: number, cellBytes: number, isInOrder: boolean, high: number, low: number): void {
+    this.done += rows;
+    this.cellBytes += cellBytes;
+    if (!isInOrder) this.inOrder = false;
+    this.row.high = high;
+    this.row.low = low;
+  }
+
+  /** Whether a row of the open page was read before; then `row` has its id. */
+  get hasPrevious(): boolean {
+    return this.done > 0;
+  }
+
   private countRows(page: number): void {
     this.page = page;
     const { pages, cursor } = this;

@@ -2,7 +2,8 @@ import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { decompress as decompressZstd } from "fzstd";
 import { decompressLz4, decompressLz4Raw } from "hyparquet-compressors";
-import { snappyCompressor, snappyUncompressor } from "hysnappy";
+import { snappyUncompressor } from "hysnappy";
+import { SnappyCompressor } from "./snappy-compressor.js";
 
 /** The codecs that are written, by the values of the option, with their numbers in the format. */
 export const codecNumbers = { none: 0, snappy: 1, gzip: 2, brotli: 4, zstd: 6 } as const;
@@ -20,24 +21,25 @@ export const canCompressZstd = zstdCompress !== undefined;
 const gzipLevel = 4;
 const brotliQuality = 4;
 
+let snappyCompressor: SnappyCompressor | undefined;
 let snappyUncompress: ((bytes: Uint8Array, size: number) => Uint8Array) | null = null;
 
-/** Compresses bytes, on a thread of the pool where Node has the codec. */
+/** Compresses bytes, on a thread of the pool where Node has the codec. The bytes may change once this has returned. */
 export async function compress(codec: CodecName, bytes: Uint8Array): Promise<Uint8Array> {
   switch (codec) {
     case "snappy":
-      // A compressor that is used again depends on what it compressed before.
-      return snappyCompressor()(bytes);
+      snappyCompressor ??= new SnappyCompressor();
+      return snappyCompressor.compress(bytes);
     case "gzip":
-      return promisify(zlib.gzip)(bytes, { level: gzipLevel });
+      return promisify(zlib.gzip)(Buffer.from(bytes), { level: gzipLevel });
     case "brotli":
-      return promisify(zlib.brotliCompress)(bytes, {
+      return promisify(zlib.brotliCompress)(Buffer.from(bytes), {
         params: { [zlib.constants.BROTLI_PARAM_QUALITY]: brotliQuality },
       });
     case "zstd":
-      return promisify(zstdCompress!)(bytes);
+      return promisify(zstdCompress!)(Buffer.from(bytes));
     default:
-      return bytes;
+      return Buffer.from(bytes);
   }
 }
 

@@ -2,7 +2,7 @@
 import { type BytesColumn, type Column, isLittleEndian, Presence } from "../../../src/model/index.js";
 import type { WriteContext } from "../../../src/plugin/index.js";
 import { endDay, firstDay } from "../read/temporal-text.js";
-import { ByteBuffer, type ColumnPart, presenceOf } from "./column-part.js";
+import { type ByteBuffer, type ColumnPart, presenceOf } from "./column-part.js";
 import { readDate, readOffset, readTime, type TimeOfDay } from "./temporal-numbers.js";
 
 /** Datetimes with and without an offset to UTC. */
@@ -15,10 +15,14 @@ type Numbers = Int32Array | Float64Array | BigInt64Array;
 
 export class ColumnEncoder {
   private readonly time: TimeOfDay = { microseconds: 0, isCut: false, end: 0 };
-  private readonly buffer = new ByteBuffer();
 
-  constructor(private readonly context: WriteContext) {}
+  /** @param buffer the bytes of the chunk in progress */
+  constructor(
+    private readonly context: WriteContext,
+    private readonly buffer: ByteBuffer,
+  ) {}
 
+  /** Appends the values of a column to the buffer. */
   encode(name: string, column: Column, rows: number, zones: Zones): ColumnPart {
     const isPresent = new Uint8Array(rows);
     for (let row = 0; row < rows; row++) isPresent[row] = column.presence[row] === Presence.value ? 1 : 0;
@@ -43,28 +47,49 @@ export class ColumnEncoder {
   }
 
   private fixed(isPresent: Uint8Array, values: Uint8Array): ColumnPart {
-    return { presence: presenceOf(isPresent), values, offsets: null };
+    const start = this.buffer.at;
+    this.buffer.append(values);
+    return { presence: presenceOf(isPresent), start, offsets: null };
   }
 
   private numbers(values: Numbers, isPresent: Uint8Array): ColumnPart {
-    const rows = isPresent.length;
+    const { buffer } = this;
+    const start = buffer.at;
     const presence = presenceOf(isPresent);
-    const dense = presence ? (values as Float64Array).filter((_, row) => isPresent[row] === 1) : values.slice(0, rows);
-    const bytes = new Uint8Array(dense.buffer, dense.byteOffset, dense.byteLength);
-    if (!isLittleEndian) swapBytes(bytes, dense.BYTES_PER_ELEMENT);
-    return { presence, values: bytes, offsets: null };
+    const dense = presence
+      ? (values as Float64Array).filter((_, row) => isPresent[row] === 1)
+      : values.subarray(0, isPresent.length);
+    buffer.append(new Uint8Array(dense.buffer, dense.byteOffset, dense.byteLength));
+    if (!isLittleEndian) swapBytes(buffer.bytes.subarray(start, buffer.at), dense.BYTES_PER_ELEMENT);
+    return { presence, start, offsets: null };
   }
 
   private byteArrays({ offsets, bytes }: BytesColumn, isPresent: Uint8Array): ColumnPart {
     const { buffer } = this;
-    buffer.at = 0;
+    const start = buffer.at;
     const rows = isPresent.length;
     const ends = new Uint32Array(rows + 1);
+    ends[0] = start;
+    buffer.reserve(offsets[rows]! - offsets[0]! + 4 * rows);
+    const { bytes: into, view } = buffer;
+    let at = start;
     for (let row = 0; row < rows; row++) {
-      if (isPresent[row] === 1) buffer.byteArray(bytes, offsets[row]!, offsets[row + 1]!);
-      ends[row + 1] = buffer.at;
+      if (isPresent[row] === 1) {
+        const from = offsets[row]!;
+        const to = offsets[row + 1]!;
+        view.setUint32(at, to - from, true);
+        at += 4;
+        // For few bytes, a loop is faster than `Uint8Array.set`.
+        if (to - from < 24) for (let k = from; k < to; k++) into[at++] = bytes[k]!;
+        else {
+          into.set(bytes.subarray(from, to), at);
+          at += to - from;
+        }
+      }
+      ends[row + 1] = at;
     }
-    return { presence: presenceOf(isPresent), values: buffer.copy(), offsets: ends };
+    buffer.at = at;
+    return { presence: presenceOf(isPresent), start, offsets: ends };
   }
 
   private dates(name: string, { offsets, bytes }: BytesColumn, isPresent: Uint8Array): ColumnPart {

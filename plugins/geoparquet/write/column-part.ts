@@ -1,9 +1,14 @@
-/** The values of a column in a chunk, in the encoding PLAIN but for booleans, which take a byte each. */
+import { acquireBuffer } from "../../../src/model/index.js";
+
+/**
+ * Where the values of a column are in the bytes of a chunk, in the encoding PLAIN but for booleans, which take a byte
+ * each.
+ */
 export interface ColumnPart {
   /** 1 for rows with a value; null if all rows have one. */
   readonly presence: Uint8Array | null;
-  readonly values: Uint8Array;
-  /** Row i is `values[offsets[i] … offsets[i + 1]]`; null if all values have the same size. */
+  readonly start: number;
+  /** Row i is `bytes[offsets[i] … offsets[i + 1]]`; null if all values have the same size. */
   readonly offsets: Uint32Array | null;
 }
 
@@ -22,26 +27,28 @@ export const valueBytes: Readonly<Record<ValueKind, number>> = {
 /** Presence without the array if all rows have a value. */
 export const presenceOf = (isPresent: Uint8Array): Uint8Array | null => (isPresent.includes(0) ? isPresent : null);
 
-/** The values of the rows `from … to`. */
+/** The values of the rows `from … to`, in the bytes of their chunk. */
 export function valuesOf(
-  { presence, values, offsets }: ColumnPart,
+  bytes: Uint8Array,
+  { presence, start, offsets }: ColumnPart,
   kind: ValueKind,
   from: number,
   to: number,
 ): Uint8Array {
-  if (offsets) return values.subarray(offsets[from]!, offsets[to]!);
+  if (offsets) return bytes.subarray(offsets[from]!, offsets[to]!);
   const size = valueBytes[kind];
-  if (!presence) return values.subarray(size * from, size * to);
+  if (!presence) return bytes.subarray(start + size * from, start + size * to);
   let before = 0;
   for (let row = 0; row < from; row++) before += presence[row]!;
   let count = 0;
   for (let row = from; row < to; row++) count += presence[row]!;
-  return values.subarray(size * before, size * (before + count));
+  return bytes.subarray(start + size * before, start + size * (before + count));
 }
 
 /** A growing buffer. */
 export class ByteBuffer {
   bytes = Buffer.allocUnsafeSlow(1 << 14);
+  view = new DataView(this.bytes.buffer);
   at = 0;
 
   reserve(size: number): void {
@@ -49,6 +56,7 @@ export class ByteBuffer {
     const grown = Buffer.allocUnsafeSlow(Math.max(this.at + size, 2 * this.bytes.length));
     grown.set(this.bytes.subarray(0, this.at));
     this.bytes = grown;
+    this.view = new DataView(grown.buffer);
   }
 
   append(bytes: Uint8Array): void {
@@ -57,22 +65,10 @@ export class ByteBuffer {
     this.at += bytes.length;
   }
 
-  /** Length and bytes, as PLAIN has byte arrays. */
-  byteArray(source: Uint8Array, from: number, to: number): void {
-    const size = to - from;
-    this.reserve(4 + size);
-    const { bytes, at } = this;
-    bytes[at] = size;
-    bytes[at + 1] = size >>> 8;
-    bytes[at + 2] = size >>> 16;
-    bytes[at + 3] = size >>> 24;
-    if (size < 24) for (let i = 0; i < size; i++) bytes[at + 4 + i] = source[from + i]!;
-    else bytes.set(source.subarray(from, to), at + 4);
-    this.at = at + 4 + size;
-  }
-
-  /** A copy of the content, with memory of its own. */
+  /** A copy of the content in a pooled buffer, which the host releases. */
   copy(): Uint8Array<ArrayBuffer> {
-    return Uint8Array.from(this.bytes.subarray(0, this.at));
+    const copy = acquireBuffer(this.at);
+    copy.set(this.bytes.subarray(0, this.at));
+    return copy;
   }
 }

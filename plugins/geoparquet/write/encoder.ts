@@ -11,6 +11,8 @@ import { boxSides, createLayout, type Layout, type WriteOptions } from "./layout
 /** A part for each leaf column. */
 export interface ParquetChunk {
   readonly rows: number;
+  /** The values of all columns. */
+  readonly bytes: Uint8Array;
   readonly parts: readonly ColumnPart[];
   /** By field. */
   readonly zones: readonly Zones[];
@@ -21,8 +23,9 @@ export interface ParquetChunk {
 
 const leastFloat = 2 ** -149;
 
-/** The length of a point's WKB, its byte order and type. */
-const pointHeader = [21, 0, 0, 0, 1, Kind.Point, 0, 0, 0];
+/** Bytes of the length of a byte array, and of a point with it. */
+const lengthBytes = 4;
+const pointBytes = lengthBytes + 21;
 
 export async function createEncoder(
   layer: TargetLayer,
@@ -33,32 +36,33 @@ export async function createEncoder(
 }
 
 class ParquetEncoder implements Encoder<ParquetChunk> {
+  private readonly buffer = new ByteBuffer();
   private readonly columns: ColumnEncoder;
   private readonly wkb = new WkbWriter();
-  private readonly buffer = new ByteBuffer();
 
   constructor(
     private readonly layout: Layout,
     private readonly context: WriteContext,
   ) {
-    this.columns = new ColumnEncoder(context);
+    this.columns = new ColumnEncoder(context, this.buffer);
   }
 
   encode(batch: Batch): ParquetChunk {
-    const { layout } = this;
+    const { layout, buffer } = this;
     const rows = batch.length;
+    buffer.at = 0;
     const zones: Zones[] = layout.fields.map(() => ({ utc: 0, local: 0 }));
     const parts = batch.columns.map((column, c) =>
       this.columns.encode(layout.fields[c]!.name, column, rows, zones[c]!),
     );
-    if (layout.geometry === null) return { rows, parts, zones, types: null, boxes: null };
+    if (layout.geometry === null) return { rows, bytes: buffer.copy(), parts, zones, types: null, boxes: null };
     const types = new Uint8Array(rows);
     const boxes = new Float64Array(4 * rows);
     const part = this.geometryPart(batch.geometry, types, boxes);
     parts.push(part);
     for (let side = 0; layout.box !== null && side < boxSides.length; side++)
-      parts.push(boxPart(boxes, side, types, part.presence));
-    return { rows, parts, zones, types, boxes };
+      parts.push(this.boxPart(boxes, side, types, part.presence));
+    return { rows, bytes: buffer.copy(), parts, zones, types, boxes };
   }
 
   /** WKB; sets the types and boxes of the rows. */
@@ -68,10 +72,12 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
     const ends = new Uint32Array(length + 1);
     const box: Box = new Float64Array(4);
     let notFinite = 0;
-    buffer.at = 0;
+    const start = buffer.at;
+    ends[0] = start;
+    const arePlain = !column.z && !column.m;
     for (let row = 0; row < length; row++) {
       const kind = column.kinds[row]!;
-      if (kind === Kind.Point && this.plainPoint(column, row, boxes)) {
+      if (arePlain && kind === Kind.Point && this.plainPoint(column, row, boxes)) {
         types[row] = kind;
         ends[row + 1] = buffer.at;
         continue;
@@ -83,32 +89,35 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
       } else if (kind !== Kind.none) {
         const { z, m } = dimensionsOf(column, row);
         types[row] = kind + (z ? 8 : 0) + (m ? 16 : 0);
-        const bytes = wkb.write(column, row);
-        buffer.byteArray(bytes, 0, bytes.length);
+        const bytes = wkb.write(column, row, lengthBytes);
+        bytes.writeUInt32LE(bytes.length - lengthBytes);
+        buffer.append(bytes);
       }
       boxes.set(box, 4 * row);
       ends[row + 1] = buffer.at;
     }
     this.reportLosses(notFinite);
-    return { presence: presenceOf(types.map((type) => Math.min(type, 1))), values: buffer.copy(), offsets: ends };
+    return { presence: presenceOf(types.map((type) => Math.min(type, 1))), start, offsets: ends };
   }
 
   /** Fast path for the most common geometry. @returns false if it is not an XY point of numbers */
   private plainPoint(column: GeometryColumn, row: number, boxes: Float64Array): boolean {
     const { buffer } = this;
     const part = column.partOffsets[row]!;
-    if (column.z || column.m || column.partOffsets[row + 1] === part) return false;
+    if (column.partOffsets[row + 1] === part) return false;
     const k = column.positionOffsets[column.ringOffsets[part]!]!;
     const x = column.xy[2 * k]!;
     const y = column.xy[2 * k + 1]!;
     // A number minus itself is 0 unless it is NaN or infinite.
     if (x - x + (y - y) !== 0) return false;
-    buffer.reserve(pointHeader.length + 16);
-    const { bytes, at } = buffer;
-    for (let i = 0; i < pointHeader.length; i++) bytes[at + i] = pointHeader[i]!;
-    bytes.writeDoubleLE(x, at + pointHeader.length);
-    bytes.writeDoubleLE(y, at + pointHeader.length + 8);
-    buffer.at = at + pointHeader.length + 16;
+    buffer.reserve(pointBytes);
+    const { view, at } = buffer;
+    view.setUint32(at, pointBytes - lengthBytes, true);
+    view.setUint8(at + 4, 1);
+    view.setUint32(at + 5, Kind.Point, true);
+    view.setFloat64(at + 9, x, true);
+    view.setFloat64(at + 17, y, true);
+    buffer.at = at + pointBytes;
     boxes[4 * row] = x;
     boxes[4 * row + 1] = y;
     boxes[4 * row + 2] = x;
@@ -120,10 +129,21 @@ class ParquetEncoder implements Encoder<ParquetChunk> {
     reportMissingCoordinates(this.wkb, this.context);
     reportCoordinateLosses({ notFinite }, this.context);
   }
+
+  /** One side of the boxes as floats. */
+  private boxPart(boxes: Float64Array, side: number, types: Uint8Array, presence: Uint8Array | null): ColumnPart {
+    const { buffer } = this;
+    const start = buffer.at;
+    const floats = sideOfBoxes(boxes, side, types);
+    const bytes = new Uint8Array(floats.buffer, 0, floats.byteLength);
+    if (!isLittleEndian) swapBytes(bytes, 4);
+    buffer.append(bytes);
+    return { presence: presence?.slice() ?? null, start, offsets: null };
+  }
 }
 
-/** One side of the boxes as floats, rounded outward; NaN for a geometry without positions. */
-function boxPart(boxes: Float64Array, side: number, types: Uint8Array, presence: Uint8Array | null): ColumnPart {
+/** One side of the boxes, rounded outward; NaN for a geometry without positions. */
+function sideOfBoxes(boxes: Float64Array, side: number, types: Uint8Array): Float32Array<ArrayBuffer> {
   const isLeast = side < boxSides.length / 2;
   const floats = new Float32Array(types.length);
   const bits = new Int32Array(floats.buffer);
@@ -140,7 +160,5 @@ function boxPart(boxes: Float64Array, side: number, types: Uint8Array, presence:
     } else if (boxes[4 * row]! > boxes[4 * row + 2]!) floats[count] = Number.NaN;
     count++;
   }
-  const values = new Uint8Array(count === floats.length ? floats.buffer : floats.slice(0, count).buffer);
-  if (!isLittleEndian) swapBytes(values, 4);
-  return { presence: presence?.slice() ?? null, values, offsets: null };
+  return floats.subarray(0, count);
 }

@@ -1,15 +1,17 @@
 import { type CodecName, compress } from "../parquet/codecs.js";
 import { encodeStruct } from "../parquet/thrift-writer.js";
-import { ByteBuffer, type ColumnPart, type ValueKind, valuesOf } from "./column-part.js";
+import { ByteBuffer, type ValueKind, valuesOf } from "./column-part.js";
+import type { ParquetChunk } from "./encoder.js";
 import { type Bounds, boundsOf } from "./statistics.js";
 
 const dataPage = 0;
 const plainEncoding = 0;
 const rleEncoding = 3;
 
-/** A data page with its header, and what the footer says about it. */
+/** A data page, and what the footer says about it. */
 export interface EncodedPage {
-  readonly bytes: Uint8Array;
+  readonly header: Uint8Array;
+  readonly content: Uint8Array;
   /** Size with the header, before compression. */
   readonly uncompressed: number;
   readonly nulls: number;
@@ -19,7 +21,9 @@ export interface EncodedPage {
 /** Collects the rows of a page of a leaf column. */
 export class PageBuilder {
   private readonly values = new ByteBuffer();
-  private levels: Uint8Array;
+  /** Room before the values for the encoded levels: their size, the header of a run, and a bit for each row. */
+  private readonly levelsRoom: number;
+  private readonly levels: Uint8Array;
   private rows = 0;
 
   constructor(
@@ -27,11 +31,14 @@ export class PageBuilder {
     maxRows: number,
   ) {
     this.levels = new Uint8Array(maxRows);
+    this.levelsRoom = 16 + Math.ceil(maxRows / 8);
+    this.values.at = this.levelsRoom;
   }
 
-  /** Adds the rows `from … to` of a chunk. */
-  add(part: ColumnPart, from: number, to: number): void {
-    this.values.append(valuesOf(part, this.kind, from, to));
+  /** Adds the rows `from … to` of the part of a chunk. */
+  add({ bytes, parts }: ParquetChunk, leaf: number, from: number, to: number): void {
+    const part = parts[leaf]!;
+    this.values.append(valuesOf(bytes, part, this.kind, from, to));
     if (part.presence) this.levels.set(part.presence.subarray(from, to), this.rows);
     else this.levels.fill(1, this.rows, this.rows + to - from);
     this.rows += to - from;
@@ -39,31 +46,40 @@ export class PageBuilder {
 
   /** Ends the page and begins the next one. */
   finish(codec: CodecName): Promise<EncodedPage> {
-    const { rows, kind } = this;
+    const { rows, kind, values, levelsRoom } = this;
     const levels = this.levels.subarray(0, rows);
     let count = 0;
     for (let row = 0; row < rows; row++) count += levels[row]!;
-    const values = this.values.bytes.subarray(0, this.values.at);
-    const content = Buffer.concat([encodeLevels(levels, count), kind === "boolean" ? packBits(values) : values]);
-    const bounds = boundsOf(kind, values);
-    this.values.at = 0;
+    const bounds = boundsOf(kind, values.bytes.subarray(levelsRoom, values.at));
+    const content = this.encodeContent(encodeLevels(levels, count));
+    values.at = levelsRoom;
     this.rows = 0;
     return encodePage(codec, content, rows, rows - count, bounds);
+  }
+
+  /** The levels and the values behind them, valid until the next page begins. */
+  private encodeContent(levels: Buffer): Uint8Array {
+    const { bytes, at } = this.values;
+    const { kind, levelsRoom } = this;
+    if (kind === "boolean") return Buffer.concat([levels, packBits(bytes.subarray(levelsRoom, at))]);
+    const from = levelsRoom - levels.length;
+    bytes.set(levels, from);
+    return bytes.subarray(from, at);
   }
 }
 
 async function encodePage(
   codec: CodecName,
-  content: Buffer,
+  plain: Uint8Array,
   rows: number,
   nulls: number,
   bounds: Bounds,
 ): Promise<EncodedPage> {
-  const packed = await compress(codec, content);
+  const content = await compress(codec, plain);
   const header = encodeStruct([
     [1, { i32: dataPage }],
-    [2, { i32: content.length }],
-    [3, { i32: packed.length }],
+    [2, { i32: plain.length }],
+    [3, { i32: content.length }],
     [
       5,
       {
@@ -76,12 +92,7 @@ async function encodePage(
       },
     ],
   ]);
-  return {
-    bytes: Buffer.concat([header, packed]),
-    uncompressed: header.length + content.length,
-    nulls,
-    bounds,
-  };
+  return { header, content, uncompressed: header.length + plain.length, nulls, bounds };
 }
 
 function varint(value: number): number[] {

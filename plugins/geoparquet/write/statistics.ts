@@ -67,6 +67,8 @@ function placesOfDoubles(view: DataView): Places {
   let [least, greatest, low, high] = [-1, -1, Infinity, -Infinity];
   for (let at = 0; at < view.byteLength; at += 8) {
     const value = view.getFloat64(at, true);
+    // Most values are between the bounds; NaN is not.
+    if (value > low && value < high) continue;
     if (value < low || (least < 0 && value === low)) [least, low] = [at, value];
     if (value > high || (greatest < 0 && value === high)) [greatest, high] = [at, value];
   }
@@ -77,6 +79,7 @@ function placesOfFloats(view: DataView): Places {
   let [least, greatest, low, high] = [-1, -1, Infinity, -Infinity];
   for (let at = 0; at < view.byteLength; at += 4) {
     const value = view.getFloat32(at, true);
+    if (value > low && value < high) continue;
     if (value < low || (least < 0 && value === low)) [least, low] = [at, value];
     if (value > high || (greatest < 0 && value === high)) [greatest, high] = [at, value];
   }
@@ -138,11 +141,24 @@ function compareBytes(bytes: Uint8Array, from: number, to: number, otherFrom: nu
 function textBounds(values: Uint8Array): Bounds {
   const view = dataViewOf(values);
   let [least, leastEnd, greatest, greatestEnd] = [-1, 0, -1, 0];
+  // The first four bytes of both, if they have as many: most texts lie between those.
+  let [leastHead, greatestHead] = [-1, -1];
   for (let at = 0; at < values.length; ) {
     const from = at + 4;
-    const to = from + view.getUint32(at, true);
+    const size = view.getUint32(at, true);
+    const to = from + size;
+    if (size >= 4 && leastHead >= 0) {
+      const head = view.getUint32(from);
+      if (head > leastHead && head < greatestHead) {
+        at = to;
+        continue;
+      }
+    }
     if (least < 0 || compareBytes(values, from, to, least, leastEnd) < 0) [least, leastEnd] = [from, to];
     if (greatest < 0 || compareBytes(values, from, to, greatest, greatestEnd) > 0) [greatest, greatestEnd] = [from, to];
+    const haveHeads = leastEnd - least >= 4 && greatestEnd - greatest >= 4;
+    leastHead = haveHeads ? view.getUint32(least) : -1;
+    greatestHead = haveHeads ? view.getUint32(greatest) : -1;
     at = to;
   }
   if (least < 0) return noBounds;

@@ -4,17 +4,13 @@ import { daysFromDate, isCalendarDate } from "../../../src/model/index.js";
 
 const zero = 48;
 
-function digits(bytes: Uint8Array, from: number, count: number): number {
-  let value = 0;
-  for (let i = from; i < from + count; i++) value = value * 10 + bytes[i]! - zero;
-  return value;
-}
+const twoDigits = (bytes: Uint8Array, at: number): number => bytes[at]! * 10 + bytes[at + 1]! - 11 * zero;
 
 /** Days from 1970-01-01 to the date `YYYY-MM-DD` at `at`; NaN if its month has no such day. */
 export function readDate(bytes: Uint8Array, at: number): number {
-  const year = digits(bytes, at, 4);
-  const month = digits(bytes, at + 5, 2);
-  const day = digits(bytes, at + 8, 2);
+  const year = 100 * twoDigits(bytes, at) + twoDigits(bytes, at + 2);
+  const month = twoDigits(bytes, at + 5);
+  const day = twoDigits(bytes, at + 8);
   return isCalendarDate(year, month, day) ? daysFromDate(year, month, day) : Number.NaN;
 }
 
@@ -28,7 +24,7 @@ export interface TimeOfDay {
 
 /** Reads `HH:MM:SS[.fff]` at `at`. */
 export function readTime(bytes: Uint8Array, at: number, to: number, into: TimeOfDay): void {
-  const seconds = digits(bytes, at, 2) * 3600 + digits(bytes, at + 3, 2) * 60 + digits(bytes, at + 6, 2);
+  const seconds = twoDigits(bytes, at) * 3600 + twoDigits(bytes, at + 3) * 60 + twoDigits(bytes, at + 6);
   let end = at + 8;
   let fraction = 0;
   let isCut = false;
@@ -51,6 +47,6 @@ export function readTime(bytes: Uint8Array, at: number, to: number, into: TimeOf
 export function readOffset(bytes: Uint8Array, at: number, to: number): number | null {
   if (at >= to) return null;
   if (bytes[at] === 0x5a) return 0;
-  const minutes = digits(bytes, at + 1, 2) * 60 + digits(bytes, at + 4, 2);
+  const minutes = twoDigits(bytes, at + 1) * 60 + twoDigits(bytes, at + 4);
   return bytes[at] === 0x2d ? -minutes : minutes;
 }

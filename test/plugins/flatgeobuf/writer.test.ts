@@ -225,5 +225,8 @@ describe("features that do not fit into memory", () => {
     const { parts: many, ...divided } = await sortedBy(10_000);
     expect([one, many > 20]).toEqual([1, true]);
     expect(divided).toEqual(whole);
+    // The first chunk is kept in memory, until there is no room for the second.
+    const { parts: _, ...moved } = await sortedBy(Math.ceil(chunk().bytes.length / 4));
+    expect(moved).toEqual(whole);
   });
 });

@@ -2,6 +2,7 @@
  * Statistics of the rows of a SQLite table (file format, 1.6 and 2.1), from whole leaf pages: the types of geometries,
  * the size of the longest text, the range of integers. One instance for each table.
  */
+import { contentBytes, isInteger, next, uint16, varint } from "./sqlite-record.js";
 import { Temporal, temporalType } from "./temporal.js";
 import { isUtf8 } from "./utf8.js";
 import { flatKind } from "./wkb.js";
@@ -69,26 +70,6 @@ export function reserve(size: usize): usize {
   return heap.alloc(size);
 }
 
-/** After a varint, its end and its value; values beyond 2^63 are negative. */
-let next: usize = 0;
-function varint(at: usize): i64 {
-  let value: i64 = 0;
-  for (let n = 0; n < 8; n++) {
-    const byte = <i64>load<u8>(at++);
-    value = (value << 7) | (byte & 0x7f);
-    if (byte < 0x80) {
-      next = at;
-      return value;
-    }
-  }
-  next = at + 1;
-  return (value << 8) | <i64>load<u8>(at);
-}
-
-function uint16(at: usize): u32 {
-  return <u32>bswap<u16>(load<u16>(at));
-}
-
 /**
  * Adds the rows from `first` on of the leaf page at `page`, whose header is `head` bytes after it.
  * @returns the index of a row with overflow pages, which `addRecord` must add; or an `Outcome`
@@ -143,15 +124,6 @@ function add(from: usize, to: usize, id: i32): bool {
   if (id < leastId) leastId = id;
   if (id > mostId) mostId = id;
   return true;
-}
-
-/** Size of a value of serial type 0 … 9. */
-function contentBytes(serial: u32): usize {
-  return serial < 5 ? <usize>serial : serial === 5 ? 6 : serial < 8 ? 8 : 0;
-}
-
-function isInteger(serial: u32): bool {
-  return (serial >= 1 && serial <= 6) || serial === 8 || serial === 9;
 }
 
 /** @returns false if the value must be decoded */
