@@ -7,8 +7,10 @@ import { isInvalidKey, parseKey } from "../keys/key-value.js";
 import type { MapFeature, PlanAction, SyncKey } from "../plan/plan.js";
 import type { RestoreRequest } from "../plan/plan-restore.js";
 import { clearKeysOutOfScope } from "../source/scope.js";
+import { ChangedContents } from "./changed-contents.js";
 import { mergeFeature } from "./merge-feature.js";
 import { readMapFeature } from "./read-rows.js";
+import { RecreatedFeatures } from "./recreated-features.js";
 import { roundingForPrecision } from "./rounding.js";
 import { insertInBatches, RunCreations } from "./run-creations.js";
 
@@ -23,6 +25,8 @@ export interface BackupMatchCounts {
   readonly created: RunCreations;
   /** `Restoration.edited` */
   readonly edited: number | null;
+  /** `RestorePlan.doubtful` */
+  readonly doubtful: number;
 }
 
 /** The key that matches the features of a backup; ids of the service if the run did not match features. */
@@ -32,9 +36,15 @@ export const backupKey = ({ header }: RestoreRequest["backup"]): SyncKey => head
 export class BackupMatcher {
   private readonly byId;
   private readonly byKey;
+  private readonly bySeq;
+  private readonly recreated;
+  private readonly changedContents;
 
   private constructor(private readonly request: MatchRequest) {
     const { database } = request.workspace;
+    this.recreated = new RecreatedFeatures(request.workspace);
+    this.changedContents = new ChangedContents(request.workspace, backupKey(request.backup));
+    this.bySeq = database.prepare<[number], KeyedRow>("SELECT * FROM map WHERE seq = ?");
     this.byId = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE id = ?");
     this.byKey = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE key = ?");
   }
@@ -49,7 +59,8 @@ export class BackupMatcher {
     return new BackupMatcher(request);
   }
 
-  async countMatches(): Promise<BackupMatchCounts> {
+  /** @param wasRestored whether the backup is known to have been restored before */
+  async countMatches(wasRestored: boolean): Promise<BackupMatchCounts> {
     const { workspace, backup } = this.request;
     const insertMatched = workspace.database.prepare("INSERT OR IGNORE INTO matched VALUES (?)");
     let missing = 0;
@@ -57,11 +68,30 @@ export class BackupMatcher {
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
       if (row) insertMatched.run(row.seq);
-      else missing += 1;
+      else {
+        missing += 1;
+        if (this.getPropertyKey(feature) === null)
+          this.recreated.addMissing({ id: feature.id, digest: this.digest(feature) });
+      }
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
     const created = await RunCreations.find(backup, workspace);
-    return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.countEdited() };
+    const recreated = await this.recreated.pair(backup);
+    const { untouched } = backup.header;
+    if (untouched === undefined) {
+      // The features with the same content may also be others that the run left.
+      workspace.database.exec("DELETE FROM recreated");
+      const edited = backup.header.backup < 3 ? null : await this.countEdited();
+      return { missing, bytes, created, edited, doubtful: recreated };
+    }
+    workspace.database.exec("INSERT OR IGNORE INTO matched SELECT seq FROM recreated");
+    missing -= recreated;
+    const count = (table: string) =>
+      workspace.database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+    const unexplained = Math.max(0, workspace.map.count - count("matched") - count("undo") - untouched);
+    const unidentified = count("missing") - recreated;
+    const doubtful = recreated > 0 || wasRestored ? Math.min(unidentified, unexplained) : 0;
+    return { missing, bytes, created, edited: await this.countEdited(), doubtful };
   }
 
   /**
@@ -120,12 +150,14 @@ export class BackupMatcher {
     const agreement = { name: String(key ?? before.id), sent };
     const rounding = roundingForPrecision(this.request.settings.precision);
     const { changed } = mergeFeature(feature, before, { rounding, replaceProperties: true });
+    this.changedContents.add(row);
     return { action: "update", id: before.id, key, page: row.page, changed, before, feature, agreement };
   }
 
   private planDelete(row: KeyedRow, isOnePut: boolean): PlanAction {
     const before = readMapFeature(this.request.workspace.map, row);
     const key = isOnePut ? before.id.toLowerCase() : this.getKey(before);
+    this.changedContents.add(row);
     return { action: "delete", id: before.id, key, before };
   }
 
@@ -134,20 +166,27 @@ export class BackupMatcher {
     const { geometry, properties } = mapFeature;
     const key = isOnePut ? mapFeature.id.toLowerCase() : this.getKey(mapFeature);
     const contents = isOnePut ? { feature: { type: "Feature", geometry, properties } as const } : {};
-    return { action: "keep", why, id: mapFeature.id, key, ...contents };
+    return { action: "keep", why, id: mapFeature.id, key, ...contents, ...this.changedContents.markOf(row) };
   }
 
-  /** Finds a feature by id, or by key if it was recreated since. */
+  /** Finds a feature by id; if it was recreated since, by key, or without a key by content. */
   private findRow(feature: MapFeature): KeyedRow | undefined {
     const byId = this.byId.get(feature.id);
-    if (byId || backupKey(this.request.backup).by !== "property") return byId;
-    const key = this.getKey(feature);
-    return key === null ? undefined : this.byKey.get(String(key));
+    if (byId) return byId;
+    const key = this.getPropertyKey(feature);
+    if (key !== null) return this.byKey.get(String(key));
+    const seq = this.recreated.findSeq(feature.id);
+    return seq === null ? undefined : this.bySeq.get(seq);
   }
 
   private getKey(feature: MapFeature): RemoteKey | null {
+    const { by } = backupKey(this.request.backup);
+    return by === "property" ? this.getPropertyKey(feature) : feature.id.toLowerCase();
+  }
+
+  private getPropertyKey(feature: MapFeature): RemoteKey | null {
     const key = backupKey(this.request.backup);
-    if (key.by !== "property") return feature.id.toLowerCase();
+    if (key.by !== "property") return null;
     const found = parseKey(Object.hasOwn(feature.properties, key.name) ? feature.properties[key.name] : null);
     return isInvalidKey(found) ? null : found;
   }
