@@ -78,11 +78,14 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   const { singleRead } = settings;
   const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
   const matcher = await BackupMatcher.prepare({ ...request, settings });
-  const { missing, bytes, created, edited, doubtful } = await matcher.countMatches(request.wasRestored ?? false);
+  const { missing, unidentified, bytes, created, edited, doubtful } = await matcher.countMatches(
+    request.wasRestored ?? false,
+  );
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
-  const key: SyncKey = isOnePut ? { by: "id" } : backupKey(backup);
+  // A plan with a property as its key expects it on each feature that it creates.
+  const key: SyncKey = isOnePut || unidentified > 0 ? { by: "id" } : backupKey(backup);
   await using writer = await PlanWriter.create(output, createHeader({ ...request, settings }, snapshot, key), false);
-  for await (const action of matcher.actions(isOnePut, created)) await writer.add(action);
+  for await (const action of matcher.actions({ isOnePut, byId: key.by === "id" }, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
   return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited, doubtful };
 }
