@@ -163,6 +163,7 @@ function createHeader({ backup, client, settings }: RestoreRequest, snapshot: Sn
     map: client.id,
     mode: "incremental",
     key,
+    ...(backup.header.untouched !== undefined && { comparesCreates: true }),
     ...(key.by === "id" && named.by === "property" && { backupKey: named }),
     settings: { ...settings, scope: backup.header.scope, replaceProperties: true, unmanaged: "keep" },
     source: {

@@ -42,6 +42,11 @@ export interface PlanHeader {
    * id, but features that are recreated later have new ids.
    */
   readonly backupKey?: SyncKey;
+  /**
+   * Present if creates without a key were compared with the map by content: the plan of a repeated run has only those
+   * that are still missing, so the journal of the earlier one does not apply to it.
+   */
+  readonly comparesCreates?: true;
   readonly settings: Pick<
     SyncRequest,
     "scope" | "precision" | "replaceProperties" | "unmanaged" | "updateWith" | "settleTime" | "singleRead"
