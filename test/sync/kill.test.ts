@@ -179,6 +179,35 @@ test("a run killed during writes has a backup of its changes", async () => {
   expect(shown(features)).toEqual(shown(many(0, 12, 0)));
 });
 
+test.each(moments)(
+  "a restore by id that is killed at its second POST, %s, is completed by the next one",
+  async (moment) => {
+    const map = await world.newMap();
+    const held = many(0, 2400, 0);
+    await world.fill(map, held);
+    const list = world.source((await world.features(map)).slice(100, 1300) as unknown as Place[]);
+    const backup = join(world.folder, `by id ${moment}.geojson`);
+    const common = ["--settle-time", "50"];
+    const byId = ["--match", "id", "--max-delete", "100%", "--backup", backup];
+    const gone = await world.geoferry(["delete", list, "--map", map, ...byId, ...common]);
+    expect(gone.status, gone.stderr).toBe(0);
+    expect(await world.features(map)).toHaveLength(1200);
+
+    proxy.calm();
+    let seen = 0;
+    const cutOff = await world.geoferry(["restore", backup, "--concurrency", "1", ...common, "--url", proxy.url], {
+      watch: (child) => proxy.choose(({ method }) => (method === "POST" && ++seen === 2 ? kill(child, moment) : null)),
+    });
+    expect(cutOff.status).toBeNull();
+    proxy.choose(() => null);
+    const next = await world.geoferry(["restore", backup, ...common, "--url", proxy.url]);
+    expect(next.status, next.stderr).toBe(0);
+    expect(shown(await world.features(map))).toEqual(shown(held));
+    const last = await world.geoferry(["restore", backup, ...common, "--url", proxy.url]);
+    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining("nothing to do")]);
+  },
+);
+
 describe("restoring a killed run", () => {
   /** The command in the summary of a run. */
   const undoing = (stderr: string): string[] => {

@@ -3,8 +3,14 @@
 import { applyAndUpdateBaseline } from "../../sync/apply/apply-and-update-baseline.js";
 import { openBackup } from "../../sync/journal/backup-reader.js";
 import { checkGuards } from "../../sync/plan/guards.js";
-import { isEmptyPlan, type OpenPlan } from "../../sync/plan/plan.js";
-import { describeRestore, findEditGuards, prepareRestore } from "../../sync/plan/plan-restore.js";
+import { isEmptyPlan } from "../../sync/plan/plan.js";
+import {
+  describeRestore,
+  findEditGuards,
+  noteRestore,
+  prepareRestore,
+  type RestorePlan,
+} from "../../sync/plan/plan-restore.js";
 import { checkRejectsPath, removeOldRejects } from "../../sync/source/rejects-path.js";
 import type { ReadonlySyncRun } from "../../sync/sync-run.js";
 import type { RestoreArguments } from "../commands/restore.js";
@@ -23,7 +29,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, recordedUrl: backup.header.service };
   /** @throws guard-sync */
-  const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<OpenPlan> => {
+  const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<RestorePlan> => {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();
@@ -32,7 +38,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
     if (isEmptyPlan(plan.counts))
       printNotice(args, `map ${plan.header.map}: nothing to do: it already has the state before the run`);
-    return plan;
+    return restoration;
   };
   if (args.dryRun) {
     await using session = await openReadingSession(at, map);
@@ -40,10 +46,12 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     return 0;
   }
   await using session = await openSession(at, map);
-  const plan = await planAndReport(session);
+  const restoration = await planAndReport(session);
+  const { plan } = restoration;
   if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
   const { run, display } = session;
+  noteRestore(backup, restoration, run);
   const report = await applyAndUpdateBaseline(plan, rejects, run);
   display.clear();
   return reportApplied(report, plan.header.map, run, args);

@@ -202,7 +202,8 @@ async function openOrResumeJournal(
 ): Promise<{ readonly journal: Journal; readonly previousRun: JournaledRun | null }> {
   const { service, map, mode, source } = header;
   const journalHeader: JournalHeader = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
-  const previousRun = header.key?.by === "property" ? null : await readJournal(folder);
+  const isRepeatable = header.key?.by === "property" || header.comparesCreates === true;
+  const previousRun = isRepeatable ? null : await readJournal(folder);
   const isSame =
     previousRun && !previousRun.isEnded && previousRun.mode === mode && previousRun.fingerprint === source.fingerprint;
   return isSame && previousRun.service === service && previousRun.map === map

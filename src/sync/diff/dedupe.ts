@@ -29,6 +29,7 @@ import { PlanWriter } from "../plan/plan-writer.js";
 import type { Guards, SyncRequest } from "../request.js";
 import { removeOutOfScope } from "../source/scope.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
+import { ChangedContents } from "./changed-contents.js";
 import { mergeFeature } from "./merge-feature.js";
 import { readMapFeature } from "./read-rows.js";
 import { roundingForPrecision } from "./rounding.js";
@@ -163,6 +164,7 @@ class DedupePlanner {
     const { database, map } = this.workspace;
     database.exec("CREATE TABLE duplicate_row (seq INTEGER PRIMARY KEY, is_removed INTEGER NOT NULL)");
     const insert = database.prepare("INSERT INTO duplicate_row VALUES (?, ?)");
+    const changedContents = new ChangedContents(this.workspace, restoreKey);
     for (const duplicate of findDuplicateKeys(this.workspace)) {
       this.duplicateKeys += 1;
       const { kept, removed } = this.chooseKept(duplicate);
@@ -174,6 +176,7 @@ class DedupePlanner {
       });
       for (const { row, keptRow } of removed) {
         const before = readMapFeature(map, row);
+        changedContents.add(row);
         yield {
           ...{ action: "delete", id: before.id, key: rowKey(row), before },
           stays: { id: keptRow.id!, digest: keptRow.digest, exact: keptRow.exact, other: row.exact },
@@ -187,7 +190,7 @@ class DedupePlanner {
       const isRemoved = removedFlag.get(row.seq);
       if (isRemoved === 1) continue;
       const why = isRemoved === 0 ? "same" : row.key === null ? "unmanaged" : "only-on-map";
-      yield { action: "keep", why, id: row.id!, key: rowKey(row) };
+      yield { action: "keep", why, id: row.id!, key: rowKey(row), ...changedContents.markOf(row) };
     }
   }
 
@@ -267,7 +270,9 @@ function compareValues(one: unknown, other: unknown): number {
   return (one as string | number) < (other as string | number) ? -1 : one === other ? 0 : 1;
 }
 
-/** Matches by id: a restore of duplicates cannot match by key, since the kept feature has the same key. */
+/** A restore of duplicates cannot match by their key, since the kept feature has the same key. */
+const restoreKey = { by: "id" } as const;
+
 function createHeader(request: DedupeRequest, { client }: ReadonlySyncRun, snapshot: Snapshot): PlanFileHeader {
   const { scope, precision, singleRead, settleTime, guards } = request;
   const { etag, fingerprint, features } = snapshot;
@@ -277,7 +282,7 @@ function createHeader(request: DedupeRequest, { client }: ReadonlySyncRun, snaps
     service: client.url,
     map: client.id,
     mode: "delete",
-    key: { by: "id" },
+    key: restoreKey,
     settings: {
       ...{ scope, precision, singleRead, settleTime },
       ...{ replaceProperties: false, unmanaged: "keep", updateWith: "patch" },

@@ -23,6 +23,7 @@ import { type CreateWithText, PlanWriter } from "../plan/plan-writer.js";
 import type { SyncRequest } from "../request.js";
 import { reuseFeatureText } from "../source/reuse-feature-text.js";
 import type { Baseline } from "../state/map-state.js";
+import { ChangedContents } from "./changed-contents.js";
 import { assignContentNames, readContentName, restoreAssignedIds } from "./content-names.js";
 import { mergeFeature, withKey } from "./merge-feature.js";
 import { parsePlanned, readMapFeature, readPlanned } from "./read-rows.js";
@@ -91,6 +92,7 @@ function createHeader({ request, mode, service, key, source, snapshot }: DiffInp
 
 class DiffPlanner {
   private readonly tables: ComparisonTables;
+  private readonly changedContents: ChangedContents;
   private readonly rounding: Rounding;
   /** Bytes of the set that one PUT would send, as far as known. */
   private putBytes = 0;
@@ -100,6 +102,7 @@ class DiffPlanner {
   constructor(private readonly input: DiffInput) {
     const { workspace, request, mode, key, source, baseline } = input;
     this.tables = new ComparisonTables(workspace);
+    this.changedContents = new ChangedContents(workspace, key);
     if (key?.by === "id") {
       assignContentNames(workspace);
       if (baseline) restoreAssignedIds(workspace, baseline);
@@ -160,6 +163,7 @@ class DiffPlanner {
       if (wanted.changed.length === 0) this.tables.markEquivalent(map, source.digest);
       else {
         this.tables.markChanged(map);
+        this.changedContents.add(map);
         this.addPutBytes(JSON.stringify(wanted.feature));
         const agreement = { name: map.key!, sent: source.digest };
         const { changed, feature } = wanted;
@@ -216,6 +220,7 @@ class DiffPlanner {
     const { workspace } = this.input;
     for (const row of this.tables.findNotUpdated()) {
       if (!this.shouldDelete(row)) continue;
+      this.changedContents.add(row);
       const before = readMapFeature(workspace.map, row);
       yield { action: "delete", id: before.id, key: rowKey(row), before };
     }
@@ -234,7 +239,8 @@ class DiffPlanner {
     for (const row of this.tables.findNotUpdated()) {
       if (this.shouldDelete(row)) continue;
       const why = keepReason(row);
-      const keep = { action: "keep", why, id: row.id!, key: rowKey(row) } as const;
+      const mark = this.changedContents.markOf(row);
+      const keep = { action: "keep", why, id: row.id!, key: rowKey(row), ...mark } as const;
       if (why === "same") yield { ...keep, ...this.buildKeepDetails(row) };
       else if (why !== "unmanaged" || ++unmanaged > maxUnmanagedContents) yield keep;
       else yield { ...keep, feature: readPlanned(this.input.workspace.map, row) };

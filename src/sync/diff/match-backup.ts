@@ -7,8 +7,10 @@ import { isInvalidKey, parseKey } from "../keys/key-value.js";
 import type { MapFeature, PlanAction, SyncKey } from "../plan/plan.js";
 import type { RestoreRequest } from "../plan/plan-restore.js";
 import { clearKeysOutOfScope } from "../source/scope.js";
+import { ChangedContents } from "./changed-contents.js";
 import { mergeFeature } from "./merge-feature.js";
 import { readMapFeature } from "./read-rows.js";
+import { RecreatedFeatures } from "./recreated-features.js";
 import { roundingForPrecision } from "./rounding.js";
 import { insertInBatches, RunCreations } from "./run-creations.js";
 
@@ -18,11 +20,23 @@ type MatchRequest = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "
 export interface BackupMatchCounts {
   /** Number of features missing from the map. */
   readonly missing: number;
+  /** Number of missing features that no property identifies. */
+  readonly unidentified: number;
   /** Bytes of all features that the map will have. */
   readonly bytes: number;
   readonly created: RunCreations;
   /** `Restoration.edited` */
   readonly edited: number | null;
+  /** `RestorePlan.doubtful` */
+  readonly doubtful: number;
+}
+
+/** How a restore sends its changes. */
+export interface RestoreForm {
+  /** The plan includes the content of kept features. */
+  readonly isOnePut: boolean;
+  /** The plan matches features by id. */
+  readonly byId: boolean;
 }
 
 /** The key that matches the features of a backup; ids of the service if the run did not match features. */
@@ -32,9 +46,15 @@ export const backupKey = ({ header }: RestoreRequest["backup"]): SyncKey => head
 export class BackupMatcher {
   private readonly byId;
   private readonly byKey;
+  private readonly bySeq;
+  private readonly recreated;
+  private readonly changedContents;
 
   private constructor(private readonly request: MatchRequest) {
     const { database } = request.workspace;
+    this.recreated = new RecreatedFeatures(request.workspace);
+    this.changedContents = new ChangedContents(request.workspace, backupKey(request.backup));
+    this.bySeq = database.prepare<[number], KeyedRow>("SELECT * FROM map WHERE seq = ?");
     this.byId = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE id = ?");
     this.byKey = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE key = ?");
   }
@@ -49,7 +69,8 @@ export class BackupMatcher {
     return new BackupMatcher(request);
   }
 
-  async countMatches(): Promise<BackupMatchCounts> {
+  /** @param wasRestored whether the backup is known to have been restored before */
+  async countMatches(wasRestored: boolean): Promise<BackupMatchCounts> {
     const { workspace, backup } = this.request;
     const insertMatched = workspace.database.prepare("INSERT OR IGNORE INTO matched VALUES (?)");
     let missing = 0;
@@ -57,11 +78,30 @@ export class BackupMatcher {
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
       if (row) insertMatched.run(row.seq);
-      else missing += 1;
+      else {
+        missing += 1;
+        if (this.getPropertyKey(feature) === null)
+          this.recreated.addMissing({ id: feature.id, digest: this.digest(feature) });
+      }
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
     const created = await RunCreations.find(backup, workspace);
-    return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.countEdited() };
+    const recreated = await this.recreated.pair(backup);
+    const { untouched } = backup.header;
+    const count = (table: string) =>
+      workspace.database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+    if (untouched === undefined) {
+      // The features with the same content may also be others that the run left.
+      workspace.database.exec("DELETE FROM recreated");
+      const edited = backup.header.backup < 3 ? null : await this.countEdited();
+      return { missing, unidentified: count("missing"), bytes, created, edited, doubtful: recreated };
+    }
+    workspace.database.exec("INSERT OR IGNORE INTO matched SELECT seq FROM recreated");
+    missing -= recreated;
+    const unexplained = Math.max(0, workspace.map.count - count("matched") - count("undo") - untouched);
+    const unidentified = count("missing") - recreated;
+    const doubtful = recreated > 0 || wasRestored ? Math.min(unidentified, unexplained) : 0;
+    return { missing, unidentified, bytes, created, edited: await this.countEdited(), doubtful };
   }
 
   /**
@@ -87,67 +127,75 @@ export class BackupMatcher {
     return edited;
   }
 
-  /** Yields actions in plan order. @param isOnePut match by id, and include the content of kept features */
-  async *actions(isOnePut: boolean, created: RunCreations): AsyncGenerator<PlanAction> {
+  /** Yields actions in plan order. */
+  async *actions(form: RestoreForm, created: RunCreations): AsyncGenerator<PlanAction> {
     const { workspace, backup } = this.request;
-    for await (const feature of backup.readFeatures())
-      if (!this.findRow(feature)) yield this.planCreate(feature, isOnePut);
+    for await (const feature of backup.readFeatures()) if (!this.findRow(feature)) yield this.planCreate(feature, form);
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
-      if (row && !this.isSame(row, feature)) yield this.planUpdate(row, feature, isOnePut);
+      if (row && !this.isSame(row, feature)) yield this.planUpdate(row, feature, form);
     }
-    for (const row of created.findRows()) yield this.planDelete(row, isOnePut);
+    for (const row of created.findRows()) yield this.planDelete(row, form);
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
-      if (row && this.isSame(row, feature)) yield this.planKeep(row, "same", isOnePut);
+      if (row && this.isSame(row, feature)) yield this.planKeep(row, "same", form);
     }
     const isMatched = workspace.database.prepare("SELECT 1 FROM matched WHERE seq = ?");
     for (const row of workspace.map.rows())
-      if (!isMatched.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", isOnePut);
+      if (!isMatched.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", form);
   }
 
-  private planCreate({ id, geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
+  private planCreate({ id, geometry, properties }: MapFeature, { isOnePut, byId }: RestoreForm): PlanAction {
     const feature = { type: "Feature", ...(isOnePut && { id }), geometry, properties } as const;
-    const key = isOnePut ? id.toLowerCase() : this.getKey({ id, type: "Feature", geometry, properties });
+    const key = byId ? id.toLowerCase() : this.getKey({ id, type: "Feature", geometry, properties });
     return { action: "create", key, feature, agreement: null };
   }
 
-  private planUpdate(row: KeyedRow, { geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
+  private planUpdate(row: KeyedRow, { geometry, properties }: MapFeature, { byId }: RestoreForm): PlanAction {
     const before = readMapFeature(this.request.workspace.map, row);
     const feature = { type: "Feature", geometry, properties } as const;
-    const key = isOnePut ? before.id.toLowerCase() : this.getKey(before);
+    const key = byId ? before.id.toLowerCase() : this.getKey(before);
     const sent = this.digest(feature);
     const agreement = { name: String(key ?? before.id), sent };
     const rounding = roundingForPrecision(this.request.settings.precision);
     const { changed } = mergeFeature(feature, before, { rounding, replaceProperties: true });
+    this.changedContents.add(row);
     return { action: "update", id: before.id, key, page: row.page, changed, before, feature, agreement };
   }
 
-  private planDelete(row: KeyedRow, isOnePut: boolean): PlanAction {
+  private planDelete(row: KeyedRow, { byId }: RestoreForm): PlanAction {
     const before = readMapFeature(this.request.workspace.map, row);
-    const key = isOnePut ? before.id.toLowerCase() : this.getKey(before);
+    const key = byId ? before.id.toLowerCase() : this.getKey(before);
+    this.changedContents.add(row);
     return { action: "delete", id: before.id, key, before };
   }
 
-  private planKeep(row: KeyedRow, why: "same" | "only-on-map", isOnePut: boolean): PlanAction {
+  private planKeep(row: KeyedRow, why: "same" | "only-on-map", { isOnePut, byId }: RestoreForm): PlanAction {
     const mapFeature = readMapFeature(this.request.workspace.map, row);
     const { geometry, properties } = mapFeature;
-    const key = isOnePut ? mapFeature.id.toLowerCase() : this.getKey(mapFeature);
+    const key = byId ? mapFeature.id.toLowerCase() : this.getKey(mapFeature);
     const contents = isOnePut ? { feature: { type: "Feature", geometry, properties } as const } : {};
-    return { action: "keep", why, id: mapFeature.id, key, ...contents };
+    return { action: "keep", why, id: mapFeature.id, key, ...contents, ...this.changedContents.markOf(row) };
   }
 
-  /** Finds a feature by id, or by key if it was recreated since. */
+  /** Finds a feature by id; if it was recreated since, by key, or without a key by content. */
   private findRow(feature: MapFeature): KeyedRow | undefined {
     const byId = this.byId.get(feature.id);
-    if (byId || backupKey(this.request.backup).by !== "property") return byId;
-    const key = this.getKey(feature);
-    return key === null ? undefined : this.byKey.get(String(key));
+    if (byId) return byId;
+    const key = this.getPropertyKey(feature);
+    if (key !== null) return this.byKey.get(String(key));
+    const seq = this.recreated.findSeq(feature.id);
+    return seq === null ? undefined : this.bySeq.get(seq);
   }
 
   private getKey(feature: MapFeature): RemoteKey | null {
+    const { by } = backupKey(this.request.backup);
+    return by === "property" ? this.getPropertyKey(feature) : feature.id.toLowerCase();
+  }
+
+  private getPropertyKey(feature: MapFeature): RemoteKey | null {
     const key = backupKey(this.request.backup);
-    if (key.by !== "property") return feature.id.toLowerCase();
+    if (key.by !== "property") return null;
     const found = parseKey(Object.hasOwn(feature.properties, key.name) ? feature.properties[key.name] : null);
     return isInvalidKey(found) ? null : found;
   }

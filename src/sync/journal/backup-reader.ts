@@ -43,6 +43,8 @@ export interface OpenBackup {
   readonly sha256: string;
   /** In file order; can be called repeatedly. */
   readFeatures(): AsyncIterable<MapFeature>;
+  /** Ids of features that the run left and that have the same content as one of the backup; empty before version 4. */
+  readEqualIds(): AsyncIterable<string>;
   /** Empty before version 3. */
   readIntendedUpdates(): AsyncIterable<IntendedUpdate>;
   readIntendedCreates(): AsyncIterable<IntendedCreate>;
@@ -52,11 +54,17 @@ export interface OpenBackup {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-type BackupPart = "header" | "features" | "updates" | "creates" | "created" | "open" | "ended";
+type BackupPart = "header" | "features" | "equal" | "updates" | "creates" | "created" | "open" | "ended";
 
 /** The part that a separator line starts, by the current part. */
 const nextParts: Readonly<Partial<Record<BackupPart, Readonly<Record<string, BackupPart>>>>> = {
-  features: { [backupLines.updates]: "updates", [backupLines.creates]: "creates", [backupLines.open]: "open" },
+  features: {
+    [backupLines.equal]: "equal",
+    [backupLines.updates]: "updates",
+    [backupLines.creates]: "creates",
+    [backupLines.open]: "open",
+  },
+  equal: { [backupLines.updates]: "updates" },
   updates: { [backupLines.creates]: "creates" },
   creates: { [backupLines.created]: "created" },
   created: { [backupLines.open]: "open", [backupLines.ended]: "ended" },
@@ -89,6 +97,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     last = line;
     if (line.part === "header") header = parseHeader(path, line.text);
     if (line.part === "features") features += parseFeature(path, line) ? 1 : 0;
+    if (line.part === "equal") parseEqualId(path, line);
     if (line.part === "updates") parseIntendedUpdate(path, line);
     if (line.part === "creates") creates += parseIntendedCreate(path, line) ? 1 : 0;
   }
@@ -105,6 +114,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     ...{ path, header, features, creates, isEnded: last?.part === "ended" },
     ...(await fileDigest(path)),
     readFeatures: () => readElements(path, "features", parseFeature),
+    readEqualIds: () => readElements(path, "equal", parseEqualId),
     readIntendedUpdates: () => readElements(path, "updates", parseIntendedUpdate),
     readIntendedCreates: () => readElements(path, "creates", parseIntendedCreate),
     readCreationEntries: () => readCreationEntries(path),
@@ -145,7 +155,7 @@ function parseHeader(path: string, text: string): BackupHeader {
   const { geoferry } = (parseJson(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
   if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
     throw createError("backup-invalid", { backup: path, line: 1, reason: "it does not name a map" });
-  if (geoferry.backup !== backupVersion && geoferry.backup !== 1 && geoferry.backup !== 2)
+  if (![1, 2, 3, backupVersion].includes(geoferry.backup as number))
     throw createError("backup-invalid", {
       backup: path,
       line: 1,
@@ -166,6 +176,13 @@ function parseFeature(path: string, line: PartLine): MapFeature {
   )
     throw createError("backup-invalid", { backup: path, line: line.number, reason: "expected a feature with an id" });
   return feature as unknown as MapFeature;
+}
+
+function parseEqualId(path: string, line: PartLine): string {
+  const id = parseElement(line);
+  if (typeof id !== "string")
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "expected an id" });
+  return id;
 }
 
 function parseIntendedUpdate(path: string, line: PartLine): IntendedUpdate {

@@ -4,7 +4,9 @@ import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";
 import type { SinkFile } from "../../plugin/format.js";
-import type { OpenPlan } from "../plan/plan.js";
+import type { RemoteKey } from "../../remote/wire.js";
+import { createKeyReader } from "../keys/key-value.js";
+import type { OpenPlan, PlannedFeature, SyncKey } from "../plan/plan.js";
 import { readCreates } from "../plan/plan-creates.js";
 import { type BackupHeader, backupLines, backupVersion, shortDigest } from "./backup.js";
 import { isIdList, readCreationEntries } from "./backup-reader.js";
@@ -131,16 +133,28 @@ async function writeInitialBackup(
   now: Date,
   onProgress: ProgressCallback,
 ): Promise<void> {
-  const { service, map, key, settings } = plan.header;
+  const { service, map, settings, snapshot, backupKey, key } = plan.header;
   const { scope, precision } = settings;
   const time = now.toISOString();
-  const header: BackupHeader = { backup: backupVersion, service, map, key, scope, precision, time };
+  const untouched = snapshot.features - plan.counts.update - plan.counts.delete;
+  const header: BackupHeader = {
+    ...{ backup: backupVersion, service, map, key: backupKey ?? key },
+    ...{ scope, precision, untouched, time },
+  };
   await using sink = await createSink(path, { overwrite: false });
   const file = await sink.create();
   await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
   const lines = new LineWriter(file, onProgress);
-  for await (const action of plan.actions(["update", "delete"]))
-    if (action.action === "update" || action.action === "delete") await lines.add(JSON.stringify(action.before));
+  let areAllKeyed = key?.by === "property";
+  for await (const action of plan.actions(["update", "delete"])) {
+    if (action.action !== "update" && action.action !== "delete") continue;
+    areAllKeyed &&= action.key !== null;
+    await lines.add(JSON.stringify(action.before));
+  }
+  await lines.beginPart(backupLines.equal);
+  if (!areAllKeyed)
+    for await (const action of plan.actions(["keep"]))
+      if (action.action === "keep" && action.equalsChanged) await lines.add(JSON.stringify(action.id));
   const rounding = { ...defaultRounding, degrees: precision };
   await lines.beginPart(backupLines.updates);
   for await (const action of plan.actions(["update"]))
@@ -151,13 +165,17 @@ async function writeInitialBackup(
     for await (const creates of readCreates(plan))
       for (const create of creates) {
         const digest = create.agreement?.sent ?? digestText(canonicalFeature(create.action.feature, rounding));
-        await lines.add(JSON.stringify([create.key, shortDigest(digest)]));
+        const createKey = backupKey ? propertyKeyOf(create.action.feature, backupKey) : create.key;
+        await lines.add(JSON.stringify([createKey, shortDigest(digest)]));
       }
   await lines.beginPart(backupLines.created);
   await lines.beginPart(backupLines.open);
   await file.write(Buffer.from("\n"));
   await sink.commit();
 }
+
+const propertyKeyOf = ({ properties }: PlannedFeature, key: SyncKey): RemoteKey | null =>
+  key.by === "property" ? createKeyReader(key.name).read(properties) : null;
 
 /** Characters to buffer before a write. */
 const chunkSize = 1 << 18;

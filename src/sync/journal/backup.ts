@@ -1,19 +1,22 @@
 /**
  * The backup with which `geoferry restore` undoes a run: a FeatureCollection (RFC 7946) with one feature per line, each
- * as it was before the run changed or deleted it, and four foreign members. `geoferry` identifies the map, `updates`
- * lists what the run intended to write to existing features, `creates` what it intended to create, and `created` what
- * the service created.
+ * as it was before the run changed or deleted it, and five foreign members. `geoferry` identifies the map, `equal` lists
+ * features that the run leaves and that have the same content as one of these, `updates` what the run intended to write
+ * to existing features, `creates` what it intended to create, and `created` what the service created.
  */
 import { existsSync, statSync } from "node:fs";
 import { format, join, parse } from "node:path";
 import type { PlanHeader, SyncKey } from "../plan/plan.js";
 
-/** Version 2 added the creates, version 3 the content of updates. Versions 1 and 2 can be restored, too. */
-export const backupVersion = 3;
+/**
+ * Version 2 added the creates, version 3 the content of updates, version 4 the features with equal content. Earlier
+ * versions can be restored, too.
+ */
+export const backupVersion = 4;
 
 /** The member `geoferry` of a backup. */
 export interface BackupHeader {
-  readonly backup: 1 | 2 | typeof backupVersion;
+  readonly backup: 1 | 2 | 3 | typeof backupVersion;
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
@@ -21,12 +24,15 @@ export interface BackupHeader {
   readonly scope: PlanHeader["settings"]["scope"];
   /** Decimals of degrees used for the digests of `updates` and `creates`; absent in version 1. */
   readonly precision?: number;
+  /** Number of features of the map that the run neither changes nor deletes; absent before version 4. */
+  readonly untouched?: number;
   /** ISO 8601, UTC. */
   readonly time: string;
 }
 
 /** The separator lines between the parts of a backup. */
 export const backupLines = {
+  equal: '],"equal":[',
   updates: '],"updates":[',
   creates: '],"creates":[',
   created: '],"created":[',

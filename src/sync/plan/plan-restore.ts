@@ -14,7 +14,7 @@ import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
-import type { ReadonlySyncRun } from "../sync-run.js";
+import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
 import { type OpenPlan, type PlanFileHeader, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
 import { PlanWriter } from "./plan-writer.js";
@@ -28,6 +28,8 @@ export interface RestoreRequest {
   readonly signal?: AbortSignal;
   /** Path of the plan to write. */
   readonly output: string;
+  /** Whether an earlier restore of this backup is known to have created features. */
+  readonly wasRestored?: boolean;
 }
 
 /** What a restore would do, reported before it runs. */
@@ -45,13 +47,24 @@ export interface RestorePlan {
    * if the backup does not record the state after the run (before version 3).
    */
   readonly edited: number | null;
+  /**
+   * Features to create that may be on the map already, with a new id and edited since. For backups before version 4:
+   * those with the same content as a feature on the map, since the backup does not record whether the run left it.
+   */
+  readonly doubtful: number;
 }
 
 /** Finds guards of a restore in addition to those of its plan. */
-export function findEditGuards({ edited }: Pick<RestorePlan, "edited">, overwriteEdits: boolean): TrippedGuard[] {
-  if (edited === null || edited === 0 || overwriteEdits) return [];
+export function findEditGuards(
+  { edited, doubtful }: Pick<RestorePlan, "edited" | "doubtful">,
+  overwriteEdits: boolean,
+): TrippedGuard[] {
+  if (overwriteEdits) return [];
+  const doubts = `${formatCount(doubtful, "feature")} to create may be on the map already, recreated by an earlier restore of this backup and possibly edited since; --overwrite-edits creates ${doubtful === 1 ? "it" : "them"}`;
+  const doubtGuards = doubtful > 0 ? [{ guard: "later-edits", reason: doubts } as const] : [];
+  if (edited === null || edited === 0) return doubtGuards;
   const reason = `${formatCount(edited, "feature")} ${edited === 1 ? "was" : "were"} edited after the run, and the restore would overwrite ${edited === 1 ? "that edit" : "those edits"}; --overwrite-edits allows it`;
-  return [{ guard: "later-edits", reason }];
+  return [{ guard: "later-edits", reason }, ...doubtGuards];
 }
 
 /**
@@ -65,13 +78,16 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   const { singleRead } = settings;
   const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
   const matcher = await BackupMatcher.prepare({ ...request, settings });
-  const { missing, bytes, created, edited } = await matcher.countMatches();
+  const { missing, unidentified, bytes, created, edited, doubtful } = await matcher.countMatches(
+    request.wasRestored ?? false,
+  );
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
-  const key: SyncKey = isOnePut ? { by: "id" } : backupKey(backup);
+  // A plan with a property as its key expects it on each feature that it creates.
+  const key: SyncKey = isOnePut || unidentified > 0 ? { by: "id" } : backupKey(backup);
   await using writer = await PlanWriter.create(output, createHeader({ ...request, settings }, snapshot, key), false);
-  for await (const action of matcher.actions(isOnePut, created)) await writer.add(action);
+  for await (const action of matcher.actions({ isOnePut, byId: key.by === "id" }, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
-  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited };
+  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited, doubtful };
 }
 
 /** Creates the plan within a run on a map. @throws errors of `planRestore` */
@@ -85,10 +101,18 @@ export async function prepareRestore(
   const workspace = await Workspace.create(spool);
   try {
     const output = join(spool.folder(), "plan.ndjson");
-    return await planRestore({ backup, client, workspace, settings, signal: context.host.signal, output });
+    const wasRestored = run.state.getNote(restoredNote(backup)) !== null;
+    return await planRestore({ backup, client, workspace, settings, signal: context.host.signal, output, wasRestored });
   } finally {
     workspace[Symbol.dispose]();
   }
+}
+
+const restoredNote = ({ sha256 }: OpenBackup): string => `restored ${sha256}`;
+
+/** Remembers that a restore creates features, before it does. */
+export function noteRestore(backup: OpenBackup, { plan }: RestorePlan, { state }: SyncRun): void {
+  if (plan.counts.create > 0) state.setNote(restoredNote(backup), new Date().toISOString());
 }
 
 /** Describes the restore, one sentence per line. */
@@ -131,6 +155,7 @@ const fitsGuardedPut = ({ etag, features }: Snapshot, missingCount: number, byte
 function createHeader({ backup, client, settings }: RestoreRequest, snapshot: Snapshot, key: SyncKey) {
   const { path, size, sha256, features } = backup;
   const { etag, fingerprint } = snapshot;
+  const named = backupKey(backup);
   return {
     type: "plan",
     version: planVersion,
@@ -138,6 +163,8 @@ function createHeader({ backup, client, settings }: RestoreRequest, snapshot: Sn
     map: client.id,
     mode: "incremental",
     key,
+    ...(backup.header.untouched !== undefined && { comparesCreates: true }),
+    ...(key.by === "id" && named.by === "property" && { backupKey: named }),
     settings: { ...settings, scope: backup.header.scope, replaceProperties: true, unmanaged: "keep" },
     source: {
       inputs: [path],

@@ -88,6 +88,7 @@ export const actionSchemas = {
     key: orNull(key),
     feature: Type.Optional(featureSchema),
     agreement: Type.Optional(Type.Intersect([agreementSchema, Type.Object({ held: digest })])),
+    equalsChanged: Type.Optional(Type.Literal(true)),
   }),
 };
 

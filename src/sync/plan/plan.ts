@@ -37,6 +37,16 @@ export interface PlanHeader {
   readonly mode: PlanMode;
   /** Null if features are not matched. */
   readonly key: SyncKey | null;
+  /**
+   * The key by which the backup of the run matches features, if it differs from `key`: a restore by one PUT matches by
+   * id, but features that are recreated later have new ids.
+   */
+  readonly backupKey?: SyncKey;
+  /**
+   * Present if creates without a key were compared with the map by content: the plan of a repeated run has only those
+   * that are still missing, so the journal of the earlier one does not apply to it.
+   */
+  readonly comparesCreates?: true;
   readonly settings: Pick<
     SyncRequest,
     "scope" | "precision" | "replaceProperties" | "unmanaged" | "updateWith" | "settleTime" | "singleRead"
@@ -130,6 +140,11 @@ export type PlanAction =
       readonly feature?: PlannedFeature;
       /** Present, with the map's digest, if both sides are equal despite different digests. */
       readonly agreement?: BaselineEntry & { readonly held: string };
+      /**
+       * Present if the feature has the same content as one that the plan updates or deletes and that only its id
+       * identifies. A restore must not take it for the recreated one.
+       */
+      readonly equalsChanged?: true;
     };
 
 /** The kinds of actions, in file order. */
