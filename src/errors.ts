@@ -381,6 +381,11 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: a foreign key of the table "${e.table}" would be broken: ${e.reason}; carry the features with the ids that are referred to, or change those rows first; nothing was changed`,
   ),
+  "rows-not-taken": defineError<{ output: string; table: string; sent: number; taken: number }>(
+    "output",
+    (e) =>
+      `${e.output}: the table "${e.table}" took ${groupDigits(e.taken)} of ${formatCount(e.sent, "row")}: a trigger or a rule of the table ${e.taken < e.sent ? "drops or redirects" : "adds"} rows; leave out the features that it does not take (--where), or disable it; nothing was changed`,
+  ),
   "output-too-large": defineError<{ output: string; limit: string; remedy: string }>(
     "output",
     (e) => `${e.output}: would grow beyond ${e.limit}; ${e.remedy}; nothing is left behind`,

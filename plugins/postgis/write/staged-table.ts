@@ -62,6 +62,8 @@ export class StagedTable implements TableWriter {
   private key: string | null = null;
   private anyIds = false;
   private begun = false;
+  /** Number of rows in the staging table. */
+  private rows = 0;
 
   constructor(
     private readonly task: TableTask,
@@ -138,6 +140,7 @@ export class StagedTable implements TableWriter {
 
   beforeCopy(chunk: PostgisChunk): void {
     this.zones.add(chunk);
+    this.rows += chunk.rows;
     if (chunk.greatestId !== null) this.anyIds = true;
     const type = this.task.design.fid.type;
     fillIds(chunk, type, () => minValues[type]);
@@ -146,7 +149,7 @@ export class StagedTable implements TableWriter {
   async finish(): Promise<void> {
     if (!this.begun && this.emptying === null) return;
     await this.begin();
-    const { connection, name, design, context } = this.task;
+    const { connection, name, design, context, output } = this.task;
     for (const [f, field] of design.fields.entries()) {
       const unzoned = this.zones.unzoned[f]!;
       const isZoned = !/without time zone/.test(this.places[f]!.declared ?? "");
@@ -166,14 +169,38 @@ export class StagedTable implements TableWriter {
     ];
     const into = columns.map(({ column }) => quoteIdentifier(column)).join(", ");
     const values = columns.map(({ value }) => value).join(", ");
-    await connection.run(
+    const isCounted = await this.mayRedirect();
+    const before = isCounted ? await this.countRows() : 0;
+    const inserted = await connection.run(
       columns.length === 0
         ? `INSERT INTO ${sqlName(name)} SELECT FROM pg_temp.${this.staging}`
         : // OVERRIDING keeps ids if the column is GENERATED ALWAYS.
           `INSERT INTO ${sqlName(name)} (${into}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM pg_temp.${this.staging} ORDER BY ctid`,
     );
+    const taken = isCounted ? (await this.countRows()) - before : inserted;
+    if (taken !== this.rows) throw createError("rows-not-taken", { output, table: name.table, sent: this.rows, taken });
     if (ids !== null) await this.moveSequence(this.key!);
     await connection.run(`DROP TABLE pg_temp.${this.staging}`);
+  }
+
+  /**
+   * Whether the number of rows that the server reports may differ from the rows that arrive: rules may insert into other
+   * tables, and a trigger may move rows to tables that inherit from this one, which belong to it.
+   */
+  private async mayRedirect(): Promise<boolean> {
+    const [row] = await this.task.connection.rows<{ redirects: boolean }>(
+      `SELECT relhasrules OR (relhastriggers AND relhassubclass AND relkind <> 'p') AS redirects
+       FROM pg_class WHERE oid = $1::regclass`,
+      sqlName(this.task.name),
+    );
+    return row!.redirects;
+  }
+
+  private async countRows(): Promise<number> {
+    const [row] = await this.task.connection.rows<{ count: number }>(
+      `SELECT count(*) AS count FROM ${sqlName(this.task.name)}`,
+    );
+    return row!.count;
   }
 
   /** @throws unsupported if rows of other tables refer to existing rows */

@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { type Entry, getFileNameLowLevel } from "yauzl";
 import { createError } from "../../errors.js";
+import { maxNameBytes, shortenName } from "../output/temporary-names.js";
 import { avoidDeviceName } from "../output/windows-names.js";
 
 /**
@@ -42,7 +43,7 @@ export function safePath(name: string, source: string): string {
 }
 
 /** Replaces characters and names that some file systems do not allow. */
-export const replaceReservedNames = (path: string): string =>
+const replaceReservedNames = (path: string): string =>
   path
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it matches them
     .replace(/[\u0001-\u001f<>:"|?*]/g, "_")
@@ -50,8 +51,32 @@ export const replaceReservedNames = (path: string): string =>
     .map((name) => (process.platform === "win32" ? avoidDeviceName(name).replace(/[. ]+$/, "_") : name))
     .join("/");
 
+/** The extensions of a name: `.shp.xml`. */
+const extensionsPattern = /(\.[\w-]{1,9}){0,3}$/;
+const maxExtensionsBytes = 30;
+
+/** Maximum length of an unpacked path in bytes; with the temporary folder, systems allow 4096 and fewer. */
+const maxPathBytes = 1024;
+
+/** Shortens a name that file systems do not allow with all extensions; files of one stem keep a common one. */
+function shortenFileName(name: string): string {
+  const stem = name.replace(extensionsPattern, "");
+  const maxBytes = maxNameBytes - maxExtensionsBytes;
+  if (Buffer.byteLength(stem) <= maxBytes) return name;
+  // Companions may differ in case.
+  return shortenName(stem.normalize("NFC").toLowerCase(), maxBytes) + name.slice(stem.length);
+}
+
+/** The relative path for an entry on disk. The path of the entry itself may be too long for a file system. */
+export function unpackedPath(path: string): string {
+  const parts = replaceReservedNames(path).split("/").map(shortenFileName);
+  const joined = parts.join("/");
+  if (Buffer.byteLength(joined) <= maxPathBytes) return joined;
+  return `${shortenName(parts.slice(0, -1).join("_").normalize("NFC").toLowerCase(), maxNameBytes)}/${parts.at(-1)}`;
+}
+
 /** A key that is equal for names that clash on case-insensitive file systems. */
-export const foldCase = (path: string): string => replaceReservedNames(path).normalize("NFC").toLowerCase();
+export const foldCase = (path: string): string => unpackedPath(path).normalize("NFC").toLowerCase();
 
 export const withoutExtension = (path: string): string => path.slice(0, path.length - extname(path).length);
 

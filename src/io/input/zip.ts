@@ -13,8 +13,8 @@ import {
   isHidden,
   isSymbolicLink,
   possibleStems,
-  replaceReservedNames,
   safePath,
+  unpackedPath,
   withoutExtension,
 } from "./zip-entry-names.js";
 
@@ -267,7 +267,7 @@ class ZipExtractor {
     source: FileSource,
   ): Promise<FileSource> {
     const name = `${source.name}/${path}`;
-    const target = this.options.spool.file(join(root, replaceReservedNames(path)));
+    const target = this.options.spool.file(join(root, unpackedPath(path)));
     const damaged = (reason: string) => createError("input-corrupt", { source: name, reason });
     let size = 0;
     let checksum = 0;

@@ -15,8 +15,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { GeoferryError } from "../../../src/errors.js";
 import { type InputOptions, openInput } from "../../../src/io/input/open-input.js";
-import type { FileSource } from "../../../src/io/input/source.js";
+import { type FileSource, readHead } from "../../../src/io/input/source.js";
 import { Spool } from "../../../src/io/input/spool.js";
+import type { Source } from "../../../src/plugin/format.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 let scratch: TemporaryFolder;
@@ -319,6 +320,33 @@ describe("hostile and broken zips", () => {
       "roots.zip/f.csv",
     ]);
     for (const { source } of members) expect(source.path.startsWith(join(scratch.folder, "geoferry-"))).toBe(true);
+  });
+
+  test("names and paths that are too long for a file system are read, with their companions", async () => {
+    const long = "ü".repeat(140);
+    const deep = `${"folder/".repeat(600)}deep`;
+    forge("long.zip", [
+      { name: `${long}.v2.shp`, data: Buffer.from("shape") },
+      { name: `${long}.v2.dbf`, data: Buffer.from("table") },
+      { name: `${long.toUpperCase()}.v2.shp.xml`, data: Buffer.from("more") },
+      { name: `${deep}.shp`, data: Buffer.from("deep") },
+      { name: `${deep}.dbf`, data: Buffer.from("deep table") },
+      { name: `${"x".repeat(300)}.csv`, data: Buffer.from("a") },
+      { name: `${"x".repeat(301)}.csv`, data: Buffer.from("b") },
+    ]);
+    const members = await open("long.zip");
+    expect(members.map(({ source }) => source.name.slice(scratch.folder.length + 1))).toEqual([
+      `long.zip/${long}.v2.shp`,
+      `long.zip/${deep}.shp`,
+      `long.zip/${"x".repeat(300)}.csv`,
+      `long.zip/${"x".repeat(301)}.csv`,
+    ]);
+    const read = async (source: Source | null) => (source ? (await readHead(source)).toString() : null);
+    const contents = await Promise.all(members.map(({ source }) => read(source)));
+    expect(contents).toEqual(["shape", "deep", "a", "b"]);
+    const companions = ["dbf", "shp.xml"].map((extension) => read(members[0]!.source.findSibling(extension)));
+    expect(await Promise.all(companions)).toEqual(["table", "more"]);
+    expect(await read(members[1]!.source.findSibling("dbf"))).toBe("deep table");
   });
 
   test.each([

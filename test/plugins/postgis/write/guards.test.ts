@@ -172,6 +172,45 @@ describe.runIf(database)("a table that is there", () => {
     expect(await sql("SELECT n FROM parent")).toEqual([{ n: 1 }]);
   });
 
+  test.each([
+    [
+      "a trigger drops",
+      "--append",
+      "BEFORE INSERT ON TABLE FOR EACH ROW WHEN (NEW.n = 4) EXECUTE FUNCTION drop_row()",
+      1,
+    ],
+    ["a trigger drops", "--replace-layer", "BEFORE INSERT ON TABLE FOR EACH ROW EXECUTE FUNCTION drop_row()", 0],
+    ["a rule drops", "--append", "AS ON INSERT TO TABLE WHERE NEW.n = 4 DO INSTEAD NOTHING", 1],
+    ["a rule redirects", "--replace-layer", "AS ON INSERT TO TABLE DO INSTEAD INSERT INTO elsewhere VALUES (NEW.n)", 0],
+  ])("is unchanged if %s rows (%s)", async (_, mode, definition, taken) => {
+    const kind = definition.startsWith("AS") ? "RULE" : "TRIGGER";
+    await sql(`DROP TABLE IF EXISTS dropping; CREATE TABLE IF NOT EXISTS elsewhere (n int);
+      CREATE TABLE dropping (id serial PRIMARY KEY, n int, geom geometry(Point, 4326)); INSERT INTO dropping (n) VALUES (1);
+      CREATE OR REPLACE FUNCTION drop_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE ${kind} dropper ${definition.replace("TABLE", "dropping")}`);
+    const { status, stderr } = run("--layer-name", "dropping", mode);
+    expect([status, stderr]).toEqual([6, expect.stringContaining(`"dropping" took ${taken} of 2 rows`)]);
+    expect(stderr).toMatch(/a trigger or a rule/);
+    expect(await sql("SELECT n FROM dropping")).toEqual([{ n: 1 }]);
+    expect(await sql("SELECT n FROM elsewhere")).toEqual([]);
+  });
+
+  test("takes rows that a trigger moves to tables that inherit from it, and that a rule copies", async () => {
+    await sql(`CREATE TABLE heir_of (id serial PRIMARY KEY, n int, geom geometry(Point, 4326));
+      CREATE TABLE heir () INHERITS (heir_of); CREATE TABLE heir_copies (n int);
+      CREATE FUNCTION to_heir() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN INSERT INTO heir VALUES (NEW.*); RETURN NULL; END';
+      CREATE TRIGGER moves BEFORE INSERT ON heir_of FOR EACH ROW EXECUTE FUNCTION to_heir();
+      CREATE TABLE copied (id serial PRIMARY KEY, n int, geom geometry(Point, 4326));
+      CREATE RULE copies AS ON INSERT TO copied DO ALSO INSERT INTO heir_copies SELECT NEW.n FROM generate_series(1, 2)`);
+    const first = run("--layer-name", "heir_of", "--append");
+    expect([first.status, first.stderr]).toEqual([0, expect.any(String)]);
+    expect(await sql("SELECT n FROM heir ORDER BY n")).toEqual([{ n: 4 }, { n: 9 }]);
+    const second = run("--layer-name", "copied", "--append");
+    expect([second.status, second.stderr]).toEqual([0, expect.any(String)]);
+    expect(await sql("SELECT n FROM copied ORDER BY n")).toEqual([{ n: 4 }, { n: 9 }]);
+  });
+
   test("shows no one more than before, when it is replaced", async () => {
     const role = `geoferry_test_${process.pid}`;
     await sql(`CREATE ROLE ${role}`);
