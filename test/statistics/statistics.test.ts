@@ -125,6 +125,8 @@ describe("special values", () => {
     const { v } = await fieldsOf(file("geojson", geojson(features)));
     expect(v).toMatchObject({ type: "json", values: 5, nulls: 1, distinct: { count: 4 }, min: null, mean: null });
     expect(v!.frequent.values[0]).toEqual({ value: "1", count: 2 });
+    // Neither the boolean nor the number is a text.
+    expect(v!.longest).toEqual({ text: '{"a":1}', characters: 7, bytes: 7 });
   });
 
   it("dates are ordered by time, and a field of nulls has no values", async () => {
