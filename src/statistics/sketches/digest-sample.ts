@@ -146,7 +146,8 @@ export class DigestSample {
   private compareLists(): void {
     let list = joinEqual(this.lists, this.level);
     while (list.digests.length > 2 * this.maxDigests) list = joinEqual([list], ++this.level);
-    this.repeated = list.repeats.reduce((sum, repeats) => sum + repeats, 0);
+    this.repeated = 0;
+    for (const repeats of list.repeats) this.repeated += repeats;
     this.lists = this.isOver ? [] : [list];
     this.listed = this.isOver ? 0 : list.digests.length / 2;
     this.enough = this.listed + this.maxDigests;
@@ -161,6 +162,7 @@ function joinEqual(lists: readonly DigestList[], level: number): { digests: Int3
   let kept = 0;
   for (let part = 0, from = 0; part < ends.length; from = ends[part++]!)
     kept = joinPart(digests, repeats, from, ends[part]!, kept);
+  if (kept === repeats.length) return { digests, repeats };
   return { digests: digests.slice(0, 2 * kept), repeats: repeats.slice(0, kept) };
 }
 
