@@ -1,23 +1,27 @@
 /**
- * Compiles the kernels, which are written in AssemblyScript, to WebAssembly: `plugins/shared/kernels/assembly/NAME.ts`
- * to `plugins/shared/kernels/compiled/NAME.ts`. Run it after a change (`npm run kernels`); a test compares both.
+ * Compiles the kernels, which are written in AssemblyScript, to WebAssembly: `assembly/NAME.ts` to `compiled/NAME.ts` in
+ * each folder of kernels. Run it after a change (`npm run kernels`); a test compares both.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
-const folder = join(dirname(dirname(import.meta.dirname)), "plugins/shared/kernels");
+const folders = ["plugins/shared/kernels", "src/statistics/kernels"].map((path) =>
+  join(dirname(dirname(import.meta.dirname)), path),
+);
 
 /** Kernels export functions; the other files are parts of them. */
-const kernels = readdirSync(join(folder, "assembly"))
-  .filter((name) => name.endsWith("-kernel.ts"))
-  .map((name) => basename(name, ".ts"));
+const kernels = folders.flatMap((folder) =>
+  readdirSync(join(folder, "assembly"))
+    .filter((name) => name.endsWith("-kernel.ts"))
+    .map((name) => ({ folder, name: basename(name, ".ts") })),
+);
 
 /** @returns the path and the text of each compiled file */
 export const compileKernels = () => Promise.all(kernels.map(compile));
 
-async function compile(name) {
+async function compile({ folder, name }) {
   const files = new Map();
   const { error, stderr } = await asc.main(
     [
@@ -57,6 +61,6 @@ async function compile(name) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  mkdirSync(join(folder, "compiled"), { recursive: true });
+  for (const folder of folders) mkdirSync(join(folder, "compiled"), { recursive: true });
   for (const { path, text } of await compileKernels()) writeFileSync(path, text);
 }

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from "../model/column.js";
 import type { FieldType } from "../model/field.js";
 import { type FieldStatisticsState, maxStartBytes, type TextStart } from "./field-state.js";
-import { distinctStandardError, HyperLogLog } from "./sketches/hyper-log-log.js";
+import { distinctStandardError, estimateDistinct } from "./sketches/hyper-log-log.js";
 import { QuantileSketch, quantileRankError } from "./sketches/quantile-sketch.js";
 import { Tag, valueOfBytes } from "./value-reader.js";
 
@@ -113,10 +113,10 @@ const toReported = (value: boolean | number | bigint | string): ReportedValue =>
 /** A character that was cut in the middle is left out. */
 const decodeStart = (start: TextStart): string => decodeUtf8(start, 0, start.length).replace(/\ufffd+$/, "");
 
-function reportDistinct({ table, sketches }: FieldStatisticsState): FieldStatisticsReport["distinct"] {
+function reportDistinct({ table, sketches, values }: FieldStatisticsState): FieldStatisticsReport["distinct"] {
   if (!sketches) return { count: table.size, exact: true, standardError: 0 };
-  if (sketches.unique?.level === 0) return { count: sketches.unique.used, exact: true, standardError: 0 };
-  const count = Math.round(new HyperLogLog(sketches.distinct).estimate());
+  if (sketches.unique?.level === 0) return { count: values, exact: true, standardError: 0 };
+  const count = Math.round(estimateDistinct(sketches.distinct));
   return { count, exact: false, standardError: distinctStandardError };
 }
 

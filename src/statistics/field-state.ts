@@ -1,6 +1,4 @@
-import type { CountTableState } from "./sketches/count-table.js";
 import type { DigestSampleState } from "./sketches/digest-sample.js";
-import type { HyperLogLogState } from "./sketches/hyper-log-log.js";
 import type { QuantileState } from "./sketches/quantile-sketch.js";
 
 /** The beginning of a text as UTF-8. */
@@ -8,6 +6,24 @@ export type TextStart = Uint8Array;
 
 /** Texts are compared by at most so many bytes. */
 export const maxStartBytes = 256;
+
+/**
+ * Values counted by their bytes. Exact until it is purged: then every count is reduced by the median and the values
+ * whose count is used up are dropped (D. Anderson et al., "A High-Performance Algorithm for Identifying Frequent Items in
+ * Data Streams", 2017, after J. Misra and D. Gries, 1982). A count is then at most `error` less than the true one.
+ */
+export interface CountTableState {
+  size: number;
+  /** What kind of value each entry is. */
+  tags: Uint8Array;
+  /** Two words an entry. */
+  hashes: Int32Array;
+  counts: Float64Array;
+  /** The bytes of entry k are `bytes[ends[k − 1] … ends[k]]`. */
+  ends: Uint32Array;
+  bytes: Uint8Array;
+  error: number;
+}
 
 /** Running statistics of a field, as plain data. */
 export interface FieldStatisticsState {
@@ -35,7 +51,8 @@ export interface LongestText {
 }
 
 export interface FieldSketches {
-  distinct: HyperLogLogState;
+  /** Registers of a HyperLogLog. */
+  distinct: Uint8Array;
   quantiles: QuantileState;
   /** Digests of the values; null once a value occurred twice. */
   unique: DigestSampleState | null;
@@ -62,6 +79,3 @@ export const limitsFor = (fields: number): FieldLimits => ({
   keyBytes: between(8192, totalKeyBytes / fields, 2 ** 20),
   digests: between(4096, totalDigests / fields, 2 ** 20),
 });
-
-/** Texts of more bytes are not counted once the table is full. */
-export const maxSketchedKeyBytes = 1024;

@@ -7,17 +7,16 @@ import {
   Presence,
 } from "../model/column.js";
 import {
+  type CountTableState,
   type FieldLimits,
+  type FieldSketches,
   type FieldStatisticsState,
   type LongestText,
-  maxSketchedKeyBytes,
   maxStartBytes,
 } from "./field-state.js";
-import { hashed, hashValues } from "./hash.js";
-import { CountTable } from "./sketches/count-table.js";
 import { DigestSample } from "./sketches/digest-sample.js";
-import { HyperLogLog } from "./sketches/hyper-log-log.js";
 import { QuantileSketch } from "./sketches/quantile-sketch.js";
+import { type Rows, ValueCounter } from "./value-counter.js";
 import { Tag, ValueReader, valueOfBytes } from "./value-reader.js";
 
 /** Order of the first bytes of two texts: that of their code points. */
@@ -33,32 +32,6 @@ function compareStarts(bytes: Uint8Array, from: number, to: number, start: Uint8
 const startOf = (bytes: Uint8Array, from: number, to: number): Uint8Array =>
   bytes.slice(from, Math.min(to, from + maxStartBytes));
 
-/** Rows with the first and the last text in the order of `compareStarts`, and the first one of the most bytes. */
-function extremeTexts(
-  { bytes, offsets, presence }: Pick<BytesColumn, "bytes" | "offsets" | "presence">,
-  length: number,
-): number[] {
-  const compare = (row: number, other: number): number => {
-    const [from, start] = [offsets[row]!, offsets[other]!];
-    const size = Math.min(maxStartBytes, offsets[row + 1]! - from);
-    const otherSize = Math.min(maxStartBytes, offsets[other + 1]! - start);
-    for (let k = 0; k < size && k < otherSize; k++) {
-      const difference = bytes[from + k]! - bytes[start + k]!;
-      if (difference !== 0) return difference;
-    }
-    return size - otherSize;
-  };
-  let [least, greatest, longest, most] = [-1, -1, -1, -1];
-  for (let row = 0; row < length; row++) {
-    if (presence[row] !== Presence.value) continue;
-    if (least < 0 || compare(row, least) < 0) least = row;
-    if (greatest < 0 || compare(row, greatest) > 0) greatest = row;
-    const size = offsets[row + 1]! - offsets[row]!;
-    if (size > most) [longest, most] = [row, size];
-  }
-  return least < 0 ? [] : [least, greatest, longest];
-}
-
 function countCharacters(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
   // Continuation bytes of UTF-8 begin with the bits 10.
@@ -66,9 +39,8 @@ function countCharacters(bytes: Uint8Array, from: number, to: number): number {
   return count;
 }
 
-/** The sketches that take over when there are too many distinct values. */
+/** The sketches that take over when there are too many distinct values, beside the HyperLogLog of the table. */
 interface Sketches {
-  readonly distinct: HyperLogLog;
   readonly quantiles: QuantileSketch;
   unique: DigestSample | null;
 }
@@ -88,47 +60,19 @@ const emptyState = (): Omit<FieldStatisticsState, "table" | "sketches"> => ({
 
 const reader = new ValueReader();
 
-/** Values of a column; value n is `bytes[ends[n] … ends[n + 1]]`. */
-interface HashedValues {
-  readonly tag: number;
-  readonly bytes: Uint8Array;
-  readonly ends: Uint32Array;
-  readonly presence: Uint8Array;
-  readonly length: number;
-}
-
-/** Arrays for the values of one column at a time. */
-class Scratch {
-  /** Numbers, and their bytes. */
-  numbers = new Float64Array();
-  numberBytes = new Uint8Array();
-  numberEnds = new Uint32Array();
-  /** Two words for each value. */
-  hashes = new Int32Array();
-
-  reserve(length: number): void {
-    if (this.numbers.length >= length) return;
-    const room = Math.max(1024, 2 * length);
-    this.numbers = new Float64Array(room);
-    this.numberBytes = new Uint8Array(this.numbers.buffer);
-    this.numberEnds = Uint32Array.from({ length: room + 1 }, (_, n) => 8 * n);
-    this.hashes = new Int32Array(2 * room);
-  }
-}
-
-const scratch = new Scratch();
-
-/** Tables of parts that are done, for the next ones: to fill new memory takes longer than to count. */
-const spareTables: CountTable[] = [];
-const maxSpareTables = 32;
-
 /** Collects the statistics of the values of a field, and merges those of later ones. */
 export class FieldStatistics {
   private readonly state = emptyState();
-  private table = spareTables.pop() ?? new CountTable();
+  private readonly table;
   private sketches: Sketches | null = null;
 
-  constructor(private readonly limits: FieldLimits) {}
+  constructor(
+    private readonly limits: FieldLimits,
+    /** Counts the values of all fields of a layer. */
+    private readonly counter = new ValueCounter(),
+  ) {
+    this.table = counter.createTable(limits);
+  }
 
   add(column: Column, length: number): void {
     if (column.type === "double" || column.type === "int32") this.addNumbers(column, length);
@@ -137,79 +81,107 @@ export class FieldStatistics {
   }
 
   private addNumbers({ values, presence }: DoubleColumn | Int32Column, length: number): void {
-    scratch.reserve(length);
-    const { numbers, numberBytes, numberEnds, hashes } = scratch;
+    const rows = this.counter.reserveNumbers(Tag.number, length);
+    rows.presence.set(presence.subarray(0, length));
     // −0 and 0 are equal.
-    for (let row = 0; row < length; row++) numbers[row] = values[row]! + 0;
-    for (let row = 0; row < length; row++) if (presence[row] === Presence.value) this.addNumber(numbers[row]!);
-    hashValues(numberBytes, numberEnds, length, Tag.number, hashes);
-    this.countAll({ tag: Tag.number, bytes: numberBytes, ends: numberEnds, presence, length });
+    for (let row = 0; row < length; row++) rows.numbers[row] = values[row]! + 0;
+    this.addAllNumbers(rows, length);
+    this.countRows(length, values);
   }
 
   private addTexts({ type, bytes, offsets, presence }: BytesColumn, length: number): void {
-    scratch.reserve(length);
-    if (type !== "binary") {
-      const rows = extremeTexts({ bytes, offsets, presence }, length);
-      for (const row of rows) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
-    }
-    hashValues(bytes, offsets, length, null, scratch.hashes);
-    this.countAll({ tag: type === "binary" ? Tag.binary : Tag.text, bytes, ends: offsets, presence, length });
-  }
-
-  /** Counts values of one kind, of which `scratch` has the hashes. */
-  private countAll(values: HashedValues): void {
-    const { tag, bytes, ends, presence, length } = values;
-    const { hashes } = scratch;
-    let row = 0;
-    for (; row < length; row++) {
-      if (presence[row] !== Presence.value) continue;
-      if (this.sketches) break;
-      this.state.values++;
-      this.count(tag, bytes, ends[row]!, ends[row + 1]!, hashes[2 * row]!, hashes[2 * row + 1]!, 1);
-    }
-    if (row < length) this.sketchAll(values, row);
-  }
-
-  /** Counts the values from row `first` on, sketch by sketch, in loops without objects. */
-  private sketchAll({ tag, bytes, ends, presence, length }: HashedValues, first: number): void {
-    const { sketches, table, limits } = this;
-    const { distinct, quantiles, unique } = sketches!;
-    const { hashes, numbers } = scratch;
-    let count = 0;
-    for (let row = first; row < length; row++) {
-      if (presence[row] !== Presence.value) continue;
-      count++;
-      distinct.add(hashes[2 * row]!, hashes[2 * row + 1]!);
-    }
-    this.state.values += count;
-    if (unique) {
-      for (let row = first; row < length; row++)
-        if (presence[row] === Presence.value) unique.add(hashes[2 * row]!, hashes[2 * row + 1]!);
-      if (unique.hasFoundRepeated) sketches!.unique = null;
-    }
-    if (tag === Tag.number) quantiles.addAll(numbers, presence, first, length);
-    for (let row = first; row < length; row++) {
-      if (presence[row] !== Presence.value) continue;
-      const [from, to] = [ends[row]!, ends[row + 1]!];
-      if (to - from > maxSketchedKeyBytes) continue;
-      table.add(tag, bytes, from, to, hashes[2 * row]!, hashes[2 * row + 1]!, 1);
-      if (table.size > limits.distinct || table.byteLength > limits.keyBytes) table.purge(maxSketchedKeyBytes);
-    }
+    const { counter } = this;
+    const rows = counter.reserveTexts(type === "binary" ? Tag.binary : Tag.text, length, offsets[length]!);
+    rows.presence.set(presence.subarray(0, length));
+    rows.ends.set(offsets.subarray(0, length + 1));
+    rows.bytes.set(bytes.subarray(0, offsets[length]!));
+    if (type !== "binary")
+      for (const row of counter.extremeTexts(length)) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
+    this.countRows(length, null);
   }
 
   /** Values of other columns, one by one. */
   private addValues(column: Column, length: number): void {
     const { presence } = column;
-    const isText = column.type === "json";
+    const isJson = isBytesColumn(column);
+    const size = 8 * length + (isJson ? column.offsets[length]! : 0);
+    const rows = this.counter.reserveTexts(Tag.json, length, size);
+    const numbers = new Float64Array(length).fill(Number.NaN);
+    rows.presence.set(presence.subarray(0, length));
+    rows.ends[0] = 0;
+    for (let row = 0, end = 0; row < length; row++) {
+      if (presence[row] === Presence.value) {
+        reader.read(column, row);
+        const { tag, bytes, from, to } = reader;
+        rows.tags[row] = tag;
+        rows.bytes.set(bytes.subarray(from, to), end);
+        end += to - from;
+        if (tag === Tag.number || tag === Tag.integer) {
+          this.addNumber(reader.number);
+          numbers[row] = Number(reader.number);
+        } else if (tag === Tag.text || tag === Tag.json) this.addText(bytes, from, to);
+      }
+      rows.ends[row + 1] = end;
+    }
+    this.countRows(length, numbers);
+  }
+
+  /** Counts the rows that were written. @param numbers their values; null if none is a number */
+  private countRows(length: number, numbers: Float64Array | Int32Array | null): void {
+    const { state, counter } = this;
+    const { presence } = counter.rows;
+    for (let row = 0; row < length; row++) if (presence[row] === Presence.value) state.values++;
+    counter.hash(length);
+    const first = this.countExactly(length);
+    if (first === length) return;
+    this.table.sketch(first, length);
+    this.addDigests(first, length);
+    if (numbers) this.sketches!.quantiles.addAll(numbers, counter.rows.presence, first, length);
+  }
+
+  /** Counts rows in the table as long as it is exact. @returns the row behind the last one of these */
+  private countExactly(length: number): number {
+    if (this.sketches) return 0;
+    const { table } = this;
+    const first = table.count(length);
+    if (table.isFull) {
+      this.startSketches();
+      table.purge();
+    }
+    return first;
+  }
+
+  /** Looks for repetitions of the rows from `first` on. */
+  private addDigests(first: number, length: number): void {
+    const sketches = this.sketches!;
+    const { hashes, presence } = this.counter.rows;
+    sketches.unique?.addAll(hashes, presence, first, length);
+    if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
+  }
+
+  private addAllNumbers({ numbers, presence }: Rows, length: number): void {
+    const { state } = this;
+    // Numbers in local variables are not allocated.
+    let { sum, lost } = state;
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
     for (let row = 0; row < length; row++) {
       if (presence[row] !== Presence.value) continue;
-      reader.read(column, row);
-      const { tag, bytes, from, to } = reader;
-      this.state.values++;
-      if (tag === Tag.number || tag === Tag.integer) this.addNumber(reader.number);
-      else if (isText) this.addText(bytes, from, to);
-      this.count(tag, bytes, from, to, hashed.low, hashed.high, 1);
+      const number = numbers[row]!;
+      if (!Number.isFinite(number)) {
+        state.notFinite++;
+        continue;
+      }
+      state.numbers++;
+      const next = sum + number;
+      lost += Math.abs(sum) >= Math.abs(number) ? sum - next + number : number - next + sum;
+      sum = next;
+      if (number < min) min = number;
+      if (number > max) max = number;
     }
+    state.sum = sum;
+    state.lost = lost;
+    if (min <= max) this.addRange(min, max);
   }
 
   private addNumber(value: number | bigint): void {
@@ -221,8 +193,13 @@ export class FieldStatistics {
     }
     state.numbers++;
     this.addToSum(number);
-    if (state.min === null || value < state.min) state.min = value;
-    if (state.max === null || value > state.max) state.max = value;
+    this.addRange(value, value);
+  }
+
+  private addRange(min: number | bigint, max: number | bigint): void {
+    const { state } = this;
+    if (state.min === null || min < state.min) state.min = min;
+    if (state.max === null || max > state.max) state.max = max;
   }
 
   private addToSum(number: number): void {
@@ -244,64 +221,23 @@ export class FieldStatistics {
     }
   }
 
-  /** Counts a value by its bytes and hash. */
-  private count(
-    tag: number,
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-    low: number,
-    high: number,
-    times: number,
-  ): void {
-    if (this.sketches) {
-      this.sketch(tag, bytes, from, to, low, high, times);
-      if (to - from > maxSketchedKeyBytes) return;
-    }
-    this.table.add(tag, bytes, from, to, low, high, times);
-    const { distinct, keyBytes } = this.limits;
-    if (this.table.size <= distinct && this.table.byteLength <= keyBytes) return;
-    if (!this.sketches) this.startSketches();
-    this.table.purge(maxSketchedKeyBytes);
-  }
-
-  private sketch(
-    tag: number,
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-    low: number,
-    high: number,
-    times: number,
-  ): void {
-    const sketches = this.sketches!;
-    sketches.distinct.add(low, high);
-    if (sketches.unique) {
-      sketches.unique.add(low, high, times);
-      if (sketches.unique.hasFoundRepeated) sketches.unique = null;
-    }
-    if (tag !== Tag.number && tag !== Tag.integer) return;
-    const number = Number(valueOfBytes(tag, bytes, from, to));
-    if (Number.isFinite(number)) sketches.quantiles.add(number, times);
-  }
-
   /** Passes the values of the table to sketches. */
   private startSketches(): void {
     if (this.sketches) return;
-    const { table, limits } = this;
-    const unique = table.hasOnlyOnes ? new DigestSample(limits.digests, false) : null;
-    this.sketches = { distinct: new HyperLogLog(), quantiles: new QuantileSketch(), unique };
-    const { tags, bytes, ends, hashes, counts } = table.state;
-    const numbers = table.numbers(Tag.number);
-    for (let k = 0; k < table.size; k++) {
-      const [low, high, times] = [hashes[2 * k]!, hashes[2 * k + 1]!, counts[k]!];
-      if (!numbers) this.sketch(tags[k]!, bytes, table.startOf(k), ends[k]!, low, high, times);
-      else {
-        this.sketches.distinct.add(low, high);
-        this.sketches.unique?.add(low, high, times);
-        if (Number.isFinite(numbers[k])) this.sketches.quantiles.add(numbers[k]!, times);
-      }
+    this.table.startSketch();
+    const { tags, bytes, ends, hashes, counts, size } = this.table.state;
+    const quantiles = new QuantileSketch();
+    const numbers = numbersOf(tags, bytes, ends);
+    if (!hasOnly(counts, 1)) {
+      this.sketches = { quantiles, unique: null };
+      for (let k = 0; k < size; k++) if (Number.isFinite(numbers[k])) quantiles.add(numbers[k]!, counts[k]!);
+      return;
     }
+    const unique = new DigestSample(this.limits.digests, false);
+    this.sketches = { quantiles, unique };
+    const presence = new Uint8Array(size).fill(Presence.value);
+    unique.addAll(hashes, presence, 0, size);
+    quantiles.addAll(numbers, presence, 0, size);
   }
 
   /** Merges the statistics of later values. */
@@ -312,8 +248,7 @@ export class FieldStatistics {
     state.notFinite += other.notFinite;
     this.addToSum(other.sum);
     state.lost += other.lost;
-    if (other.min !== null && (state.min === null || other.min < state.min)) state.min = other.min;
-    if (other.max !== null && (state.max === null || other.max > state.max)) state.max = other.max;
+    if (other.min !== null && other.max !== null) this.addRange(other.min, other.max);
     const { minText, maxText } = other;
     if (minText && (!state.minText || compareStarts(minText, 0, minText.length, state.minText) < 0))
       state.minText = minText;
@@ -324,63 +259,89 @@ export class FieldStatistics {
     this.mergeTable(other);
   }
 
-  private mergeSketches(other: NonNullable<FieldStatisticsState["sketches"]>): void {
+  private mergeSketches(other: FieldSketches): void {
     this.startSketches();
     const sketches = this.sketches!;
-    sketches.distinct.merge(other.distinct);
+    this.table.mergeRegisters(other.distinct);
     sketches.quantiles.merge(other.quantiles);
     if (other.unique === null) sketches.unique = null;
     else sketches.unique?.merge(other.unique);
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
   }
 
-  private mergeTable({
-    table: { size, tags, hashes, counts, ends, bytes, error },
-    sketches,
-  }: FieldStatisticsState): void {
-    const { distinct, keyBytes } = this.limits;
-    for (let k = 0; k < size; k++) {
-      const from = k === 0 ? 0 : ends[k - 1]!;
-      const [to, low, high] = [ends[k]!, hashes[2 * k]!, hashes[2 * k + 1]!];
-      // The sketches of the other side have its values already.
-      if (!sketches) this.count(tags[k]!, bytes, from, to, low, high, counts[k]!);
-      else this.table.add(tags[k]!, bytes, from, to, low, high, counts[k]!);
+  private mergeTable({ table: other, sketches }: FieldStatisticsState): void {
+    const { table } = this;
+    writeEntries(this.counter, other);
+    // The sketches of the other side have its values already.
+    if (sketches) table.countAll(other.size);
+    else {
+      const first = this.countExactly(other.size);
+      if (first < other.size) this.sketchEntries(other, first);
     }
-    this.table.state.error += error;
-    if (this.table.size > distinct || this.table.byteLength > keyBytes) this.table.purge(maxSketchedKeyBytes);
+    table.addError(other.error);
+    if (table.isFull) table.purge();
   }
 
-  /**
-   * The state of a part of the values, which will be merged, so that work may be left to that. The object must not be used
-   * afterwards.
-   */
+  /** Adds the entries of another table from `first` on, which were written to the rows. */
+  private sketchEntries({ size, tags, hashes, counts, ends, bytes }: CountTableState, first: number): void {
+    const sketches = this.sketches!;
+    this.table.sketch(first, size);
+    const numbers = numbersOf(tags, bytes, ends);
+    for (let k = first; k < size; k++) {
+      if (counts[k]! > 1) sketches.unique = null;
+      sketches.unique?.add(hashes[2 * k]!, hashes[2 * k + 1]!);
+      if (Number.isFinite(numbers[k])) sketches.quantiles.add(numbers[k]!, counts[k]!);
+    }
+    if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
+  }
+
+  /** The state of a part of the values, which will be merged, so that work may be left to that. */
   finishPart(): FieldStatisticsState {
-    const state = this.copyState();
-    if (spareTables.length < maxSpareTables) {
-      this.table.clear();
-      spareTables.push(this.table);
-      this.table = new CountTable();
-    }
-    return state;
-  }
-
-  toState(): FieldStatisticsState {
-    if (this.sketches?.unique?.hasRepeated) this.sketches.unique = null;
-    return this.copyState();
-  }
-
-  private copyState(): FieldStatisticsState {
     const { state, table, sketches } = this;
     return {
       ...state,
-      table: table.toState(),
+      table: table.state,
       sketches: sketches && {
-        distinct: sketches.distinct.state,
+        distinct: table.registers,
         quantiles: sketches.quantiles.toState(),
         unique: sketches.unique?.toState() ?? null,
       },
     };
   }
+
+  toState(): FieldStatisticsState {
+    if (this.sketches?.unique?.hasRepeated) this.sketches.unique = null;
+    return this.finishPart();
+  }
+}
+
+/** Writes the entries of a table as rows. */
+function writeEntries(counter: ValueCounter, { size, tags, hashes, counts, ends, bytes }: CountTableState): void {
+  const rows = counter.reserve(size, bytes.length);
+  rows.presence.fill(Presence.value, 0, size);
+  rows.tags.set(tags);
+  rows.hashes.set(hashes);
+  rows.counts.set(counts);
+  rows.ends[0] = 0;
+  rows.ends.set(ends, 1);
+  rows.bytes.set(bytes);
+}
+
+function hasOnly(values: Uint8Array | Float64Array, wanted: number): boolean {
+  for (let k = 0; k < values.length; k++) if (values[k] !== wanted) return false;
+  return true;
+}
+
+/** The values of the entries of a table as numbers; NaN for others. */
+function numbersOf(tags: Uint8Array, bytes: Uint8Array, ends: Uint32Array): Float64Array {
+  // Numbers have eight bytes.
+  if (hasOnly(tags, Tag.number)) return new Float64Array(bytes.slice().buffer);
+  if (hasOnly(tags, Tag.text)) return new Float64Array(tags.length).fill(Number.NaN);
+  return Float64Array.from(tags, (tag, k) =>
+    tag === Tag.number || tag === Tag.integer
+      ? Number(valueOfBytes(tag, bytes, k === 0 ? 0 : ends[k - 1]!, ends[k]!))
+      : Number.NaN,
+  );
 }
 
 const longer = (a: LongestText | null, b: LongestText | null): LongestText | null =>

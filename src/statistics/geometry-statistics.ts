@@ -2,6 +2,7 @@ import { geodesicDistance, geodesicRingArea } from "../crs/geodesic.js";
 import { type GeometryColumn, Kind, positionRange } from "../model/geometry.js";
 import { addWord, endHash, hashed, startHash } from "./hash.js";
 import { DigestSample, type DigestSampleState } from "./sketches/digest-sample.js";
+import type { ValueCounter } from "./value-counter.js";
 
 /** Converts interleaved positions in place to longitude and latitude in degrees; null if that is not possible. */
 export type ToDegrees = ((xy: Float64Array) => void) | null;
@@ -53,9 +54,24 @@ export class GeometryStatistics {
   private hasPolygons = false;
   private vertices = 0;
 
-  constructor(private readonly toDegrees: ToDegrees) {}
+  constructor(
+    private readonly toDegrees: ToDegrees,
+    private readonly counter: ValueCounter,
+  ) {}
 
   add(geometry: GeometryColumn): void {
+    if (isPoints(geometry)) this.addPoints(geometry);
+    else this.addGeometries(geometry);
+  }
+
+  private addPoints({ xy, kinds, length }: GeometryColumn): void {
+    this.state.vertices += length;
+    this.state.parts += length;
+    // The number of the kind is that of present values.
+    this.digests.addAll(this.counter.hashPoints(xy, length), kinds, 0, length);
+  }
+
+  private addGeometries(geometry: GeometryColumn): void {
     const { state } = this;
     const degrees = this.toDegrees && hasExtent(geometry) ? inDegrees(geometry, this.toDegrees) : geometry;
     for (let row = 0; row < geometry.length; row++) {
@@ -178,6 +194,13 @@ export interface GeometryStatisticsReport {
   readonly area: number | null;
   /** Features with lines or polygons that are not in `length` and `area`. */
   readonly unmeasured: number;
+}
+
+/** Whether all rows are points of two coordinates that are not empty. */
+function isPoints({ kinds, length, z, m, positionOffsets }: GeometryColumn): boolean {
+  if (z !== null || m !== null || positionOffsets[length] !== length) return false;
+  for (let row = 0; row < length; row++) if (kinds[row] !== Kind.Point || positionOffsets[row] !== row) return false;
+  return true;
 }
 
 const hasExtent = ({ kinds }: GeometryColumn): boolean =>

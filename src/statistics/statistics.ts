@@ -14,6 +14,7 @@ import {
   type GeometryStatisticsState,
   type ToDegrees,
 } from "./geometry-statistics.js";
+import { ValueCounter } from "./value-counter.js";
 
 /** Fields of a layer that have statistics: the first ones. */
 export const maxStatisticsFields = 1000;
@@ -36,11 +37,12 @@ export interface StatisticsReport {
 
 export class StatisticsCollector {
   private readonly fields = new Map<string, FieldStatistics>();
+  private readonly counter = new ValueCounter();
   private readonly geometry: GeometryStatistics;
   private limits: FieldLimits | null = null;
 
   constructor(toDegrees: ToDegrees) {
-    this.geometry = new GeometryStatistics(toDegrees);
+    this.geometry = new GeometryStatistics(toDegrees, this.counter);
   }
 
   add(batch: Batch): void {
@@ -55,7 +57,7 @@ export class StatisticsCollector {
     if (known) return known;
     if (this.fields.size >= maxStatisticsFields) return null;
     this.limits ??= limitsFor(Math.min(fieldCount, maxStatisticsFields));
-    const added = new FieldStatistics(this.limits);
+    const added = new FieldStatistics(this.limits, this.counter);
     this.fields.set(name, added);
     return added;
   }
@@ -66,22 +68,29 @@ export class StatisticsCollector {
     this.geometry.merge(other.geometry);
   }
 
-  toState(): StatisticsState {
+  /** The state of a part of the batches, which will be merged. The object must not be used afterwards. */
+  finishPart(): StatisticsState {
     const fields = new Map<string, FieldStatisticsState>();
     for (const [name, field] of this.fields) fields.set(name, field.finishPart());
+    this.counter.release();
     return { fields, geometry: this.geometry.toState() };
   }
 
-  /** @param summary of the same features: with the types that the fields have over all batches */
+  /**
+   * The object must not be used afterwards.
+   * @param summary of the same features: with the types that the fields have over all batches
+   */
   report({ featureCount, kinds, fields }: Pick<LayerSummary, "featureCount" | "kinds" | "fields">): StatisticsReport {
-    const none = new FieldStatistics(limitsFor(1));
+    const none = new FieldStatistics(limitsFor(1), this.counter);
     const types = geometryTypes.flatMap((type, kind) =>
       type !== null && kinds[kind]!.count > 0 ? [[type, kinds[kind]!.count]] : [],
     );
+    const reported = fields
+      .slice(0, maxStatisticsFields)
+      .map((field) => reportField(field, (this.fields.get(field.name) ?? none).toState(), featureCount));
+    this.counter.release();
     return {
-      fields: fields
-        .slice(0, maxStatisticsFields)
-        .map((field) => reportField(field, (this.fields.get(field.name) ?? none).toState(), featureCount)),
+      fields: reported,
       geometry: { types: Object.fromEntries(types), nulls: kinds[0]!.count, ...this.geometry.report() },
     };
   }

@@ -1,6 +1,5 @@
 /** The values of columns as bytes to count: equal values of different columns and types have equal bytes. */
 import { type Column, decodeUtf8, isBytesColumn } from "../model/column.js";
-import { addWord, endHash, hashBytes, startHash } from "./hash.js";
 
 /** What the bytes of a value are. */
 export const Tag = {
@@ -26,10 +25,9 @@ export class ValueReader {
 
   private readonly double = new Float64Array(1);
   private readonly integer = new BigInt64Array(this.double.buffer);
-  private readonly words = new Uint32Array(this.double.buffer);
   private readonly scratch = new Uint8Array(this.double.buffer);
 
-  /** Reads the value of a row, which must have one, and hashes it. */
+  /** Reads the value of a row, which must have one. */
   read(column: Column, row: number): void {
     if (isBytesColumn(column)) {
       const { bytes, offsets, type } = column;
@@ -46,7 +44,6 @@ export class ValueReader {
     this.bytes = bytes;
     this.from = from;
     this.to = to;
-    hashBytes(bytes, from, to);
   }
 
   private setScratch(tag: number): void {
@@ -54,10 +51,6 @@ export class ValueReader {
     this.bytes = this.scratch;
     this.from = 0;
     this.to = 8;
-    startHash(tag);
-    addWord(this.words[0]!);
-    addWord(this.words[1]!);
-    endHash();
   }
 
   private setBoolean(value: boolean): void {

@@ -125,6 +125,8 @@ describe("special values", () => {
     const { v } = await fieldsOf(file("geojson", geojson(features)));
     expect(v).toMatchObject({ type: "json", values: 5, nulls: 1, distinct: { count: 4 }, min: null, mean: null });
     expect(v!.frequent.values[0]).toEqual({ value: "1", count: 2 });
+    // Neither the boolean nor the number is a text.
+    expect(v!.longest).toEqual({ text: '{"a":1}', characters: 7, bytes: 7 });
   });
 
   it("dates are ordered by time, and a field of nulls has no values", async () => {
@@ -132,6 +134,30 @@ describe("special values", () => {
     expect(day).toMatchObject({ type: "date", min: "1999-12-31", max: "2024-03-01", mean: null, key: "yes" });
     expect(none).toMatchObject({ values: 0, nulls: 3, min: null, max: null, quantiles: null, key: "no" });
     expect(none!.distinct).toEqual({ count: 0, exact: true, standardError: 0 });
+  });
+
+  it("columns of a large CSV that stop being numbers or dates in the last row are counted as what they are", async () => {
+    const lines = ["number,day,wide,quoted,line"];
+    for (let k = 0; k < 40_000; k++) {
+      const quoted = k % 4 === 0 ? "" : k % 4 === 1 ? '""' : `"x, ""${k % 7}"""`;
+      lines.push(`${k % 5000},2020-01-0${1 + (k % 9)},${k % 9},${quoted},"a\nb"`);
+    }
+    lines.push("n/a,later,9007199254740993,plain,");
+    for (const [end, workers] of [
+      ["\n", 1],
+      ["\r\n", 1],
+      ["\n", 2],
+    ] as const) {
+      const { number, day, wide, quoted, line } = await fieldsOf(file("csv", lines.join(end) + end), { workers });
+      expect(number).toMatchObject({ type: "text", values: 40_001, nulls: 0, distinct: { count: 5001, exact: true } });
+      expect([number!.min, number!.max, number!.mean]).toEqual(["0", "n/a", null]);
+      expect(day).toMatchObject({ type: "text", distinct: { count: 10 }, min: "2020-01-01", max: "later" });
+      expect(wide).toMatchObject({ type: "int64", distinct: { count: 10 }, min: 0, max: "9007199254740993" });
+      // An empty cell is a null, and an empty text between quotes is a text.
+      expect(quoted).toMatchObject({ type: "text", nulls: 10_000, distinct: { count: 9 }, min: "", max: 'x, "6"' });
+      expect(quoted!.frequent.values[0]).toEqual({ value: "", count: 10_000 });
+      expect(line).toMatchObject({ values: 40_000, nulls: 1, distinct: { count: 1 }, max: "a\nb" });
+    }
   });
 
   it("the longest text has its length in characters and bytes", async () => {

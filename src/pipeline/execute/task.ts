@@ -317,7 +317,7 @@ class LayerTask implements Task {
       chunks,
       proofs,
       summary: summarizer?.state ?? null,
-      ...(collector ? { statistics: collector.toState() } : {}),
+      ...(collector ? { statistics: collector.finishPart() } : {}),
     };
   }
 

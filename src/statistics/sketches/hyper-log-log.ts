@@ -1,43 +1,25 @@
-/** Estimates how many distinct values there are, in constant memory. */
+/** The HyperLogLog whose registers the kernel of counts fills. */
 
 /** 2^14 registers: a standard error of 1.04 / √2^14. */
 const precision = 14;
-const registerCount = 1 << precision;
+export const registerCount = 1 << precision;
 /** Bits of a hash behind the index. */
 const restBits = 32;
 
 /** Relative standard error of an estimate (P. Flajolet et al., "HyperLogLog", 2007, section 1). */
 export const distinctStandardError = 1.04 / Math.sqrt(registerCount);
 
-export type HyperLogLogState = Uint8Array;
-
-export class HyperLogLog {
-  constructor(private readonly registers: HyperLogLogState = new Uint8Array(registerCount)) {}
-
-  /** Adds a value by the two words of its hash. */
-  add(low: number, high: number): void {
-    const at = low >>> (32 - precision);
-    const rank = high === 0 ? restBits + 1 : Math.clz32(high) + 1;
-    if (rank > this.registers[at]!) this.registers[at] = rank;
-  }
-
-  merge(other: HyperLogLogState): void {
-    for (let k = 0; k < registerCount; k++) if (other[k]! > this.registers[k]!) this.registers[k] = other[k]!;
-  }
-
-  /** O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm 6: unbiased in all ranges. */
-  estimate(): number {
-    const counts = new Array<number>(restBits + 2).fill(0);
-    for (const register of this.registers) counts[register]!++;
-    let z = registerCount * tau(1 - counts[restBits + 1]! / registerCount);
-    for (let k = restBits; k >= 1; k--) z = 0.5 * (z + counts[k]!);
-    z += registerCount * sigma(counts[0]! / registerCount);
-    return registerCount ** 2 / (2 * Math.LN2 * z);
-  }
-
-  get state(): HyperLogLogState {
-    return this.registers;
-  }
+/**
+ * Estimates the number of distinct values from registers (O. Ertl, "New cardinality estimation algorithms for
+ * HyperLogLog sketches", 2017, algorithm 6: unbiased in all ranges).
+ */
+export function estimateDistinct(registers: Uint8Array): number {
+  const counts = new Array<number>(restBits + 2).fill(0);
+  for (const register of registers) counts[register]!++;
+  let z = registerCount * tau(1 - counts[restBits + 1]! / registerCount);
+  for (let k = restBits; k >= 1; k--) z = 0.5 * (z + counts[k]!);
+  z += registerCount * sigma(counts[0]! / registerCount);
+  return registerCount ** 2 / (2 * Math.LN2 * z);
 }
 
 function sigma(given: number): number {

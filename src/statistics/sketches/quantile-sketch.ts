@@ -104,9 +104,10 @@ export class QuantileSketch {
   }
 
   /** Adds the finite ones of `values[from … to]` that are present. */
-  addAll(values: Float64Array, presence: Uint8Array, from: number, to: number): void {
+  addAll(values: Float64Array | Int32Array, presence: Uint8Array, from: number, to: number): void {
     for (let n = from; n < to; n++) {
-      const value = values[n]!;
+      // −0 and 0 are equal.
+      const value = values[n]! + 0;
       if (presence[n] !== Presence.value || !Number.isFinite(value)) continue;
       const lowest = this.levels[0];
       if (lowest && lowest.length < lowest.values.length) {

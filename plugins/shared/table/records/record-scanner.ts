@@ -1,5 +1,6 @@
 import { firstMarkedByte, highBits, lowBits } from "../../text/byte-words.js";
 import { DataViewCache } from "../../text/data-view.js";
+import { CellMarks, Ending, endingBits, endingMask } from "./cell-marks.js";
 
 /** The notation of a cell in the file, as bits. */
 export const CellMark = {
@@ -25,6 +26,10 @@ const space = 32;
 
 /** Beyond this many bytes, a native search is cheaper than a loop over bytes. */
 const maxLoopBytes = 24;
+
+/** Blocks of fewer bytes are not worth a kernel. */
+export const minMarkedBytes = 1 << 18;
+const maxQuotedInRow = 64;
 
 /** Finds line ends and quotes by native search: long cells are most of a file of geometries. */
 class LineBreakFinder {
@@ -109,6 +114,10 @@ export class RecordScanner {
   /** The delimiter, repeated four times. */
   private readonly delimiters: number;
   private readonly views = new DataViewCache();
+  private cellMarks: CellMarks | null = null;
+  /** Consecutive records that marks do not explain, and the last block that seems to have no others. */
+  private quotedInRow = 0;
+  private quotedBlock: Uint8Array | null = null;
 
   constructor(delimiter: number) {
     this.delimiter = delimiter;
@@ -132,6 +141,50 @@ export class RecordScanner {
    * scan, ends there, too. Incomplete: more bytes are needed. Unterminated: a quote is never closed.
    */
   scan(bytes: Uint8Array, from: number, to: number, final: boolean): RecordStatus {
+    if (bytes.length >= minMarkedBytes && this.scanMarks(bytes, from, to)) return "record";
+    return this.scanCells(bytes, from, to, final);
+  }
+
+  /** Scans a record without quotes that ends with a line feed, by marks; returns false for any other. */
+  private scanMarks(bytes: Uint8Array, from: number, to: number): boolean {
+    if (bytes === this.quotedBlock) return false;
+    this.cellMarks ??= CellMarks.of(this.delimiter);
+    const { cellMarks } = this;
+    const { marks } = cellMarks;
+    let mark = cellMarks.ofRecord(bytes, from);
+    if (mark < 0) return false;
+    const base = cellMarks.from;
+    for (let cells = 0, start = from; ; mark++) {
+      const found = marks[mark]!;
+      const ending = found & endingMask;
+      if (ending === Ending.unclear) return this.countQuoted(bytes);
+      if (cells === this.starts.length) this.grow();
+      const at = base + (found >>> endingBits);
+      this.starts[cells] = start;
+      this.ends[cells] = ending === Ending.recordOfTwo ? at - 1 : at;
+      this.marks[cells++] = CellMark.plain;
+      start = at + 1;
+      if (ending === Ending.cell) continue;
+      if (start > to) return false;
+      this.cells = cells;
+      this.next = start;
+      this.lines = 1;
+      this.hasStray = false;
+      this.quotedInRow = 0;
+      return true;
+    }
+  }
+
+  /** Gives up marks for a block that seems to have quotes in all records. */
+  private countQuoted(bytes: Uint8Array): false {
+    if (++this.quotedInRow === maxQuotedInRow) {
+      this.quotedBlock = bytes;
+      this.quotedInRow = 0;
+    }
+    return false;
+  }
+
+  private scanCells(bytes: Uint8Array, from: number, to: number, final: boolean): RecordStatus {
     const { ending, delimiter } = this;
     const view = this.views.of(bytes);
     let i = from;

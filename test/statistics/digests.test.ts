@@ -1,37 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addWord, endHash, hashBytes, hashed, hashValues, startHash } from "../../src/statistics/hash.js";
 import { DigestSample } from "../../src/statistics/sketches/digest-sample.js";
 import { QuantileSketch, quantileRankError } from "../../src/statistics/sketches/quantile-sketch.js";
-
-describe("hashes of a column", () => {
-  test("are those of its texts", () => {
-    const texts = ["", "a", "abc", "abcd", "Zürich", "a longer text of many words"].map((text) => Buffer.from(text));
-    const ends = new Uint32Array(texts.length + 1);
-    texts.forEach((text, n) => {
-      ends[n + 1] = ends[n]! + text.length;
-    });
-    const hashes = new Int32Array(2 * texts.length);
-    hashValues(Buffer.concat(texts), ends, texts.length, null, hashes);
-    texts.forEach((text, n) => {
-      hashBytes(text, 0, text.length);
-      expect([...hashes.subarray(2 * n, 2 * n + 2)]).toEqual([hashed.low, hashed.high]);
-    });
-  });
-
-  test("are those of its numbers", () => {
-    const numbers = Float64Array.of(0, 1.5, -2e300, Number.NaN);
-    const words = new Int32Array(numbers.buffer);
-    const hashes = new Int32Array(2 * numbers.length);
-    hashValues(new Uint8Array(numbers.buffer), Uint32Array.of(0, 8, 16, 24, 32), numbers.length, 1, hashes);
-    for (let n = 0; n < numbers.length; n++) {
-      startHash(1);
-      addWord(words[2 * n]!);
-      addWord(words[2 * n + 1]!);
-      endHash();
-      expect([...hashes.subarray(2 * n, 2 * n + 2)]).toEqual([hashed.low, hashed.high]);
-    }
-  });
-});
+import { DigestSampleTwin } from "./twins/digest-sample.js";
 
 describe("a sample of digests", () => {
   /** Any two words; the multiplier is odd, so that all are different. */
@@ -41,12 +12,38 @@ describe("a sample of digests", () => {
     const [whole, part] = [new DigestSample(1 << 20, false), new DigestSample(1 << 20, false)];
     for (let n = 0; n < 20_000; n++) whole.add(...digest(n));
     for (let n = 20_000; n < 40_000; n++) part.add(...digest(n));
-    expect(part.toState()).toMatchObject({ used: 0, repeated: 0 });
     whole.merge(part.toState());
-    expect(whole.state).toMatchObject({ used: 40_000, repeated: 0, level: 0 });
+    expect(whole).toMatchObject({ distinct: 40_000, hasRepeated: false, isExact: true });
     part.add(...digest(7));
-    whole.merge({ ...part.toState(), pending: part.toState().pending.slice(-2) });
-    expect(whole.hasFoundRepeated).toBe(true);
+    const { lists, ...state } = part.toState();
+    whole.merge({ ...state, lists: lists.slice(-1) });
+    expect(whole.hasRepeated).toBe(true);
+  });
+
+  test("halves the sample like one that looks at each digest, whenever digests are compared", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.nat(5000), { maxLength: 3000 }), { minLength: 1, maxLength: 6 }),
+        fc.constantFrom(16, 100, 3000),
+        (parts, maxDigests) => {
+          const whole = new DigestSample(maxDigests, true);
+          parts.forEach((numbers, p) => {
+            const part = new DigestSample(maxDigests, true);
+            for (const n of numbers) (p % 2 === 0 ? part : whole).add(...digest(n));
+            if (p % 4 === 0) expect(part.distinct).toBeLessThanOrEqual(maxDigests);
+            whole.merge(part.toState());
+          });
+          const twin = new DigestSampleTwin(maxDigests);
+          for (const n of parts.flat()) twin.add(...digest(n));
+          expect([whole.distinct, whole.repetitions, whole.isExact]).toEqual([
+            twin.counts.size,
+            twin.repetitions,
+            twin.level === 0,
+          ]);
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 
   test("counts every repetition in any order of parts", () => {

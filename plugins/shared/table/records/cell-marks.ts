@@ -1,0 +1,96 @@
+import { wasm } from "../../kernels/compiled/cells-kernel.js";
+
+/** The functions of `plugins/shared/kernels/assembly/cells-kernel.ts`; offsets are in `memory`. */
+interface CellsKernel {
+  readonly memory: WebAssembly.Memory;
+  windowAt(): number;
+  marksAt(): number;
+  findMarks(size: number, delimiter: number): number;
+}
+
+/** What a byte ends; in the lowest bits of a mark, below the offset of the byte in its window. */
+export const Ending = {
+  cell: 0,
+  /** A line feed. */
+  record: 1,
+  /** A line feed behind a carriage return, which has no mark of its own. */
+  recordOfTwo: 2,
+  /** A quote or another carriage return, which only the whole record explains. */
+  unclear: 3,
+} as const;
+export const endingBits = 2;
+export const endingMask = (1 << endingBits) - 1;
+
+const windowBytes = 1 << 16;
+
+let compiled: WebAssembly.Module | undefined;
+
+/** The bytes that end cells and records, in one window of a block after the other. */
+export class CellMarks {
+  private readonly kernel: CellsKernel;
+  private readonly window: Uint8Array;
+  /** Four times the offset of a byte in the window, and its `Ending`. */
+  readonly marks: Uint32Array;
+  private count = 0;
+  /** The last mark of the window that ends a record; −1 without one. */
+  private lastRecord = -1;
+  /** The block, and the range of the window in it. */
+  private block: Uint8Array | null = null;
+  from = 0;
+  private to = 0;
+  /** The first mark that is not before the last position asked for. */
+  private next = 0;
+
+  private constructor(private readonly delimiter: number) {
+    compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
+    this.kernel = new WebAssembly.Instance(compiled).exports as unknown as CellsKernel;
+    const { buffer } = this.kernel.memory;
+    this.window = new Uint8Array(buffer, this.kernel.windowAt(), windowBytes);
+    this.marks = new Uint32Array(buffer, this.kernel.marksAt(), windowBytes);
+  }
+
+  /** The marks of tables with this delimiter, which all readers of a thread share. */
+  static of(delimiter: number): CellMarks {
+    let found = known.get(delimiter);
+    if (!found) {
+      found = new CellMarks(delimiter);
+      known.set(delimiter, found);
+    }
+    return found;
+  }
+
+  /**
+   * The first mark of the record at `at` of the block, behind which, in the same window, there is one that ends a record;
+   * −1 without one.
+   */
+  ofRecord(block: Uint8Array, at: number): number {
+    const isLoaded = block === this.block && at >= this.from && at < this.to;
+    const mark = isLoaded ? this.firstFrom(at) : this.count;
+    if (mark <= this.lastRecord && isLoaded) return mark;
+    if (isLoaded && at === this.from) return -1;
+    this.load(block, at);
+    return this.lastRecord < 0 ? -1 : 0;
+  }
+
+  private firstFrom(at: number): number {
+    const wanted = (at - this.from) << endingBits;
+    if (this.next > 0 && this.marks[this.next - 1]! >= wanted) this.next = 0;
+    while (this.next < this.count && this.marks[this.next]! < wanted) this.next++;
+    return this.next;
+  }
+
+  private load(block: Uint8Array, at: number): void {
+    this.block = block;
+    this.from = at;
+    this.to = Math.min(block.length, at + windowBytes);
+    this.window.set(block.subarray(at, this.to));
+    this.count = this.kernel.findMarks(this.to - at, this.delimiter);
+    this.next = 0;
+    this.lastRecord = this.count - 1;
+    while (this.lastRecord >= 0 && !isRecordEnd(this.marks[this.lastRecord]! & endingMask)) this.lastRecord--;
+  }
+}
+
+const isRecordEnd = (ending: number): boolean => ending === Ending.record || ending === Ending.recordOfTwo;
+
+const known = new Map<number, CellMarks>();

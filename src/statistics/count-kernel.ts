@@ -1,0 +1,47 @@
+import { wasm } from "./kernels/compiled/count-kernel.js";
+
+/** The functions of `kernels/assembly/count-kernel.ts`; tables and arrays are offsets in `memory`. */
+export interface CountKernel {
+  readonly memory: WebAssembly.Memory;
+  reset(): void;
+  reserve(rows: number, bytes: number): void;
+  tagsOfRows(): number;
+  presenceOfRows(): number;
+  hashesOfRows(): number;
+  countsOfRows(): number;
+  endsOfRows(): number;
+  bytesOfRows(): number;
+  describeRows(rows: number, tag: number): void;
+  endWords(rows: number): void;
+  hashRows(rows: number): void;
+  hashPoints(rows: number): void;
+  firstText(rows: number): number;
+  lastText(): number;
+  longestText(): number;
+  createTable(maxSize: number, maxBytes: number): number;
+  sizeOf(table: number): number;
+  errorOf(table: number): number;
+  addError(table: number, error: number): void;
+  tagsOf(table: number): number;
+  hashesOf(table: number): number;
+  countsOf(table: number): number;
+  endsOf(table: number): number;
+  bytesOf(table: number): number;
+  registersOf(table: number): number;
+  isFull(table: number): number;
+  countRows(table: number, first: number, rows: number): number;
+  addRows(table: number, rows: number): void;
+  startSketch(table: number): void;
+  sketchRows(table: number, first: number, rows: number): void;
+  mergeRegisters(table: number): void;
+  purge(table: number): void;
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+export function createCountKernel(): CountKernel {
+  compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
+  const kernel = new WebAssembly.Instance(compiled).exports as unknown as CountKernel;
+  kernel.reset();
+  return kernel;
+}
