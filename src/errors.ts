@@ -350,6 +350,11 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: the file does not name its encoding, which is not UTF-8, and appending would rewrite its text; convert it into a new file with --in encoding=NAME first, then append to that`,
   ),
+  "append-would-remove": defineError<{ output: string; what: string }>(
+    "usage",
+    (e) =>
+      `${e.output}: the file has ${e.what}, which appending would remove; convert it into a new file, and append to that`,
+  ),
   "output-is-input": defineError<{ output: string }>(
     "usage",
     (e) => `${e.output}: is read and written in one run; write to another name`,

@@ -64,6 +64,7 @@ export default defineFormat({
     "cst",
     "shp.xml",
   ],
+  lastingCompanionExtensions: ["qpj", "qmd", "shp.xml"],
   identify,
   reader: {
     indistinct: ["empty-text", "trailing-blanks"],

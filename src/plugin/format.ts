@@ -426,6 +426,8 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   readonly extensions: readonly string[];
   /** Extensions of companion files, which are not inputs by themselves: `shx`, `dbf`, `prj`. */
   readonly companionExtensions?: readonly string[];
+  /** Those of `companionExtensions` that describe the dataset as a whole, so that they stay when features are appended. */
+  readonly lastingCompanionExtensions?: readonly string[];
   /**
    * Extensions of companion files that may belong to a dataset of another format with the same name, as `roads.prj` does
    * beside `roads.csv` and `roads.shp`. Overwriting the output removes them only if no such dataset exists.

@@ -37,10 +37,13 @@ test.each(["csv", "fgb", "geojsonl", "gpkg", "gpx", "kml", "ods", "parquet", "sh
   },
 );
 
-test.each(["\u000b", "\u0001", "\u001a", "\u001b", "\u001f"])("a short CSV with %j in it is read", async (character) => {
-  const input = scratch.path("control.csv");
-  writeFileSync(input, `id,lon,lat,name\n1,2,3,"one${character}two"\n`);
-  const output = scratch.path("control.geojson");
-  await convertFile(input, output, { overwrite: true });
-  expect(JSON.parse(readFileSync(output, "utf8")).features[0].properties.name).toBe(`one${character}two`);
-});
+test.each(["\u000b", "\u0001", "\u001a", "\u001b", "\u001f"])(
+  "a short CSV with %j in it is read",
+  async (character) => {
+    const input = scratch.path("control.csv");
+    writeFileSync(input, `id,lon,lat,name\n1,2,3,"one${character}two"\n`);
+    const output = scratch.path("control.geojson");
+    await convertFile(input, output, { overwrite: true });
+    expect(JSON.parse(readFileSync(output, "utf8")).features[0].properties.name).toBe(`one${character}two`);
+  },
+);

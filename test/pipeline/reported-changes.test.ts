@@ -73,6 +73,62 @@ describe("a file of a guessed encoding is not rewritten by --append", () => {
   });
 });
 
+describe("what a file has beside its features is not lost by --append", () => {
+  test("lines around the header of a CSV", async () => {
+    const text = "Stations of 2024, confidential\n\nid;name;lon;lat\n1;a;7.5;46.5\n2;b;8.5;47.5\n";
+    const at = newFolder({ "old.csv": text, "b.csv": "id,lon,lat\n3,20,52\n" });
+    await expect(convertFile(at("b.csv"), at("old.csv"), { append: true })).rejects.toMatchObject({
+      code: "append-would-remove",
+      message: expect.stringContaining("lines above or below"),
+    });
+    expect(readFileSync(at("old.csv"), "utf8")).toBe(text);
+  });
+
+  test("other files in the archive of a Shapefile", async () => {
+    const at = newFolder({ "a.csv": "id,lon,lat\n1,2,3\n", LICENSE: "ours" });
+    await convertFile(at("a.csv"), at("old.shp.zip"));
+    execFileSync("zip", ["-q", "old.shp.zip", "LICENSE"], { cwd: at("") });
+    const before = readFileSync(at("old.shp.zip"));
+    await expect(convertFile(at("a.csv"), at("old.shp.zip"), { append: true })).rejects.toMatchObject({
+      code: "append-would-remove",
+      message: expect.stringContaining("other files in the archive"),
+    });
+    expect(readFileSync(at("old.shp.zip"))).toEqual(before);
+  });
+
+  test("files that describe a Shapefile stay", async () => {
+    const described = { "old.shp.xml": "<metadata/>", "old.qpj": "GEOGCS[…]", "old.qmd": "<qgis/>" };
+    const at = newFolder({ "a.csv": "id,lon,lat\n1,2,3\n" });
+    await convertFile(at("a.csv"), at("old.shp"));
+    for (const [name, text] of Object.entries(described)) writeFileSync(at(name), text);
+    writeFileSync(at("old.sbn"), "index");
+    await convertFile(at("a.csv"), at("old.shp"), { append: true });
+    for (const [name, text] of Object.entries(described)) expect(readFileSync(at(name), "utf8")).toBe(text);
+    expect(existsSync(at("old.sbn"))).toBe(false);
+  });
+
+  test("its metadata; other metadata of the appended file are a loss", async () => {
+    const gpx = (name: string, lon: number) =>
+      `<gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1"><metadata><desc>${name}</desc></metadata><wpt lat="1" lon="${lon}"/></gpx>`;
+    const at = newFolder({
+      "old.gpx": gpx("the old one", 2),
+      "b.gpx": gpx("the new one", 3),
+      "c.csv": "lon,lat\n4,5\n",
+    });
+    const { losses } = await convertFile(at("b.gpx"), at("old.gpx"), { append: true });
+    expect(losses).toMatchObject([
+      { code: "metadata-left-out", example: expect.stringContaining("existing file keeps") },
+    ]);
+    expect((await convertFile(at("c.csv"), at("old.gpx"), { append: true })).losses).toEqual([]);
+    const text = readFileSync(at("old.gpx"), "utf8");
+    expect([text.includes("the old one"), text.includes("the new one"), text.match(/<wpt/g)?.length]).toEqual([
+      true,
+      false,
+      3,
+    ]);
+  });
+});
+
 describe("coordinates of an unknown system are not added to those of a known one", () => {
   test.each(["old.csv", "old.shp", "old.fgb", "old.gpkg"])("--no-reproject does not mix them: %s", async (name) => {
     const at = newFolder({ "a.csv": "ref,lon,lat\n1,10,50\n", "b.csv": "ref,lon,lat\n2,13,53\n" });

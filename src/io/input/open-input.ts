@@ -18,6 +18,8 @@ export interface OpenedInput {
   readonly head?: Buffer;
   /** Other entries of the same archive that could be inputs but are not read. */
   readonly ignoredEntries?: readonly string[];
+  /** All entries of the archive that are no files of the dataset itself. */
+  readonly otherEntries?: readonly string[];
 }
 
 export interface InputOptions {

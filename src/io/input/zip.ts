@@ -116,7 +116,8 @@ class ZipExtractor {
         const file = files.get(path);
         if (file) members.push(...(await this.openEntry(file, depth)));
       }
-      return members;
+      const otherEntries = found.filter((each) => !chosen.extract.includes(each)).map((each) => each.path);
+      return members.map((member) => ({ ...member, otherEntries }));
     } catch (error) {
       if (this.options.signal.aborted) throw createError("interrupted", {}, error);
       throw zipError(source.name, error);
@@ -199,6 +200,9 @@ class ZipExtractor {
     const ignoredEntries = found
       .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
       .map(({ path }) => path);
+    const otherEntries = found
+      .filter((each) => !extract.includes(each) || linked?.includes(each))
+      .map(({ path }) => path);
     const linkedFiles = new Map(linked?.map(({ path }) => [path, files.get(path)!.path]));
     const others = found
       .filter((each) => !extract.includes(each) && !isPrimary(each.path) && !isCompanion(each.path))
@@ -208,6 +212,7 @@ class ZipExtractor {
       return {
         source: linked ? file.withEntries({ main: path, files: linkedFiles, others }) : file,
         ignoredEntries,
+        otherEntries,
       };
     });
   }

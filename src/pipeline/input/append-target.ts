@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { crsContext, isSameCrs } from "../../crs/index.js";
-import { createError } from "../../errors.js";
+import { createError, type GeoferryError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import { findCompanions } from "../../io/output/temporary-names.js";
 import type { Crs } from "../../model/layer.js";
@@ -17,7 +17,7 @@ import { type OpenInputs, openInputs } from "./open-inputs.js";
  * Opens the existing output that `--append` adds to. Its features are copied unchanged before the new ones into a new
  * file, so that the output is replaced atomically and the fields of both are merged. Null if there is no such file, or if
  * the writer appends in place. Text of which the encoding is only assumed would be rewritten for good, so it is refused.
- * @throws append-encoding-unknown, unsupported, and what the reader throws
+ * @throws append-encoding-unknown, append-would-remove, unsupported, and what the reader throws
  */
 export async function openAppendTarget(
   request: ConvertRequest,
@@ -31,13 +31,26 @@ export async function openAppendTarget(
   if (writer.capabilities.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
   const { onePointLines = false } = writer.capabilities;
   const open = await openInputs([output], { from: writer.format.id, onePointLines }, host, spool, true);
-  const isEncodingAssumed = open.findings.some(({ notices }) =>
-    notices.some(({ code }) => code === "encoding-assumed"),
-  );
-  if (open.layers.length === 1 && !isEncodingAssumed) return open;
+  const obstacle =
+    open.layers.length === 1
+      ? findObstacle(output, open)
+      : refuse("the file has several layers, and only a file of one layer can be appended to");
+  if (obstacle === null) return open;
   await open[Symbol.asyncDispose]();
-  if (isEncodingAssumed) throw createError("append-encoding-unknown", { output });
-  throw refuse("the file has several layers, and only a file of one layer can be appended to");
+  throw obstacle;
+}
+
+/** By the codes of notes: what a new file with the same features would lack. */
+const removedContent: Readonly<Record<string, string>> = {
+  "header-assumed": "lines above or below the names of its columns",
+  "zip-entries-ignored": "other files in the archive",
+};
+
+function findObstacle(output: string, { findings }: OpenInputs): GeoferryError | null {
+  const codes = findings.flatMap(({ notices }) => notices.map(({ code }) => code));
+  if (codes.includes("encoding-assumed")) return createError("append-encoding-unknown", { output });
+  const code = codes.find((each) => Object.hasOwn(removedContent, each));
+  return code === undefined ? null : createError("append-would-remove", { output, what: removedContent[code]! });
 }
 
 /** The CRS of the output; appended features are reprojected to the CRS of the existing file. @throws crs-unknown, usage */

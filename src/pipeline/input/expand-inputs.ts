@@ -63,6 +63,10 @@ function isLinkToFolder(entry: Dirent, path: string): boolean {
   }
 }
 
+/** A pipe, a socket or a device, which may never end; named as an input, it is read. */
+const isSpecialFile = (entry: Dirent): boolean =>
+  entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
+
 /** Whether a file that is no input may be one by its content: not a companion of another file, and not hidden. */
 const isLeftOut = (registry: Registry, name: string): boolean =>
   !registry.canBeInput(name) &&
@@ -104,6 +108,7 @@ async function* walkFolder(
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
     if (entry.isDirectory() && !registry.isDatasetFolder(path)) yield* walkFolder(path, root, registry, leftOut);
     else if (entry.isDirectory()) yield { address: path, relativePath: relative(root, path) };
+    else if (isSpecialFile(entry)) continue;
     else if (isSeparateInput(registry, path, names) && !isLinkToFolder(entry, path))
       yield { address: path, relativePath: relative(root, path) };
     else if (isLeftOut(registry, entry.name)) leftOut.push(path);

@@ -150,7 +150,7 @@ export async function openInputs(
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
     findings.push(context.takeFindings(0));
-    if (!isExisting) findings.push(omittedContent(dataset, source.name, request.layers));
+    findings.push(omittedContent(dataset, source.name, request.layers));
     dataset.layers.forEach((layer, layerIndex) => {
       layers.push({
         address,
@@ -228,11 +228,12 @@ export async function openInputs(
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });
     if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.formatIds() });
-    for (const { source, head, ignoredEntries = [] } of members) {
+    for (const { source, head, ignoredEntries = [], otherEntries = [] } of members) {
       await openSource(address, source, request.from, head).catch((error: unknown) => {
         throw listZipEntries(error, address, members, registry);
       });
-      if (ignoredEntries.length > 0) findings.push(skippedEntries(source.name, ignoredEntries));
+      const skipped = isExisting ? otherEntries : ignoredEntries;
+      if (skipped.length > 0) findings.push(skippedEntries(source.name, skipped));
     }
   }
 

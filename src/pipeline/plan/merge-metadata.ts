@@ -26,31 +26,37 @@ export function mergeMetadata(
   { name, inputs }: OutputLayer,
   fit: Pick<FitPlan, "fields">,
 ): LayerMetadata | null {
-  const sources = inputs
-    .filter(({ isExisting }) => !isExisting)
-    .map(
-      ({ layer }) =>
-        layer.metadata && renameColumns(layer.metadata, outputColumnNames(request, fit, layer.columnNames)),
-    );
+  const sources = inputs.map(({ layer, isExisting }) => {
+    const nameOf = outputColumnNames(isExisting ? {} : request, fit, layer.columnNames);
+    return layer.metadata && renameColumns(layer.metadata, nameOf);
+  });
+  // A file that is appended to keeps its own.
+  const isAppended = inputs[0]?.isExisting === true;
   const supported = writer.capabilities.metadata ?? [];
   const kept: [MetadataTerm, unknown][] = [];
   const unsupported: string[] = [];
   const different: string[] = [];
   for (const term of Object.keys(metadataTerms) as MetadataTerm[]) {
-    const [value, ...others] = [...new Set(sources.map((each) => JSON.stringify(each?.[term]) as string | undefined))];
-    if (value === undefined && others.length === 0) continue;
+    const texts = sources.map((each) => JSON.stringify(each?.[term]) as string | undefined);
+    if (texts.every((text) => text === undefined)) continue;
+    const own = isAppended || new Set(texts).size === 1 ? texts[0] : undefined;
     const elements = term === "elements" ? sources.flatMap((each) => each?.elements ?? []) : [];
     const isForeign = elements.some(({ format }) => format !== writer.format.id);
     if (isForeign || (!supported.includes(term) && elements.length > 0))
       unsupported.push(...describeElementCounts(elements));
     else if (!supported.includes(term)) unsupported.push(metadataTerms[term]);
-    else if (value === undefined || others.length > 0) different.push(metadataTerms[term]);
-    else kept.push([term, JSON.parse(value)]);
+    else {
+      if (own !== undefined) kept.push([term, JSON.parse(own)]);
+      if (texts.some((text) => text !== undefined && text !== own)) different.push(metadataTerms[term]);
+    }
   }
   const reportLoss = (reason: string, terms: readonly string[]) =>
     reportBuilder.losses.add("metadata-left-out", name, undefined, 1, `${reason}: ${terms.join(", ")}`);
   if (unsupported.length > 0) reportLoss(`${writer.format.label} cannot hold this metadata of the file`, unsupported);
-  if (different.length > 0) reportLoss("the inputs of the layer have different metadata", different);
+  const reason = isAppended
+    ? "the existing file keeps its own metadata"
+    : "the inputs of the layer have different metadata";
+  if (different.length > 0) reportLoss(reason, different);
   return kept.length > 0 ? (Object.fromEntries(kept) as LayerMetadata) : null;
 }
 
@@ -65,7 +71,7 @@ export function commonColumnNames({ inputs }: OutputLayer): ColumnNames | null {
 type OutputColumnName = (column: string) => string | null;
 
 function outputColumnNames(
-  { rename, select }: ConversionContext["request"],
+  { rename, select }: Pick<ConversionContext["request"], "rename" | "select">,
   { fields }: Pick<FitPlan, "fields">,
   { id, geometry }: ColumnNames = {},
 ): OutputColumnName {

@@ -61,7 +61,9 @@ async function openAssembler(
       ? { update: { path: inPlaceUpdate.path, mode: inPlaceUpdate.mode, isAddress: fileStem !== null } }
       : {}),
     ...(isDatasetFolderName(path, format) ? { folder: true } : fileStem === null ? zipOptions(path, format) : {}),
-    companions: companionsOf(path, format, host.registry),
+    companions: companionsOf(path, format, host.registry).filter(
+      (extension) => !isAppended || !format.lastingCompanionExtensions?.includes(extension),
+    ),
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);
