@@ -7,6 +7,7 @@ import { bucketErrors } from "./errors/bucket-errors.js";
 import { databaseErrors } from "./errors/database-errors.js";
 import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/define-error.js";
 import { isDiskFull } from "./errors/disk-full.js";
+import { findExhaustedResource } from "./errors/exhausted-resources.js";
 import { featureServiceErrors } from "./errors/feature-service-errors.js";
 import { jobErrors } from "./errors/job-errors.js";
 import { remoteErrors } from "./errors/remote-errors.js";
@@ -372,6 +373,10 @@ export const errorDefinitions = {
     (e) =>
       `${e.path ?? "a file of this run"}: cannot be written, because its disk is full: temporary files go to the folder that TMPDIR names, those of a sync also to its state folder (--state); free disk space or choose other folders, then run the same command again`,
   ),
+  "resources-exhausted": defineError<{ reason: string; remedy: string }>(
+    "output",
+    (e) => `the system refuses what this run needs: ${e.reason}; ${e.remedy}, then run the same command again`,
+  ),
   "stdout-failed": defineError<{ reason: string }>(
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
@@ -481,9 +486,8 @@ export interface PlainError {
 }
 
 export function toPlainError(error: unknown): PlainError {
-  if (error instanceof GeoferryError) {
-    return { code: error.code, message: error.message, details: error.details, stack: error.stack };
-  }
+  const known = error instanceof GeoferryError ? error : systemError(error);
+  if (known) return { code: known.code, message: known.message, details: known.details, stack: known.stack };
   const message = error instanceof Error ? error.message : String(error);
   return { code: null, message, details: {}, stack: error instanceof Error ? error.stack : undefined };
 }
@@ -495,11 +499,18 @@ export function fromPlainError(plain: PlainError): Error {
   return error;
 }
 
-/** Converts a thrown value to an error of the registry; other values become `internal`. */
-export function asGeoferryError(error: unknown): GeoferryError {
-  if (error instanceof GeoferryError) return error;
+/** The error of the registry for a system error that may come from anywhere; undefined for other errors. */
+function systemError(error: unknown): GeoferryError | undefined {
   const { code, path = null }: { code?: unknown; path?: string | null } = Object(error);
   if (isDiskFull(code)) return createError("working-disk-full", { path }, error);
+  const exhausted = findExhaustedResource(error);
+  return exhausted && createError("resources-exhausted", exhausted, error);
+}
+
+/** Converts a thrown value to an error of the registry; other values become `internal`. */
+export function asGeoferryError(error: unknown): GeoferryError {
+  const known = error instanceof GeoferryError ? error : systemError(error);
+  if (known) return known;
   const reason = error instanceof Error ? error.message : String(error);
   return createError("internal", { reason }, error);
 }

@@ -222,7 +222,8 @@ async function tryConvert(
     return { input, output, report: await run(request) };
   } catch (error) {
     if (host.signal.aborted) return { input, output, error: createError("interrupted", {}, error) };
-    const failed = failedInput(error);
+    // Conversions that share the threads may end with the same error.
+    const failed = request.inputs.find((each) => each === failedInput(error));
     const failedName = failed === undefined ? input : redact(failed, host.registry);
     return { input: failedName, output, error: asGeoferryError(error) };
   }

@@ -27,6 +27,17 @@ describe("exit statuses", () => {
     expect(done.stderr).toContain("195 features");
   });
 
+  test.skipIf(process.platform === "win32")("exit 6: the system allows too few open files", () => {
+    for (let n = 1; n <= 5; n++) writeFileSync(scratch.path(`few-${n}.geojson`), collection(point(n, 1)));
+    const done = sh(`ulimit -n 30; "$0" "$1" convert few-*.geojson few/ --to csv`);
+    expect([done.status, done.stderr]).toEqual([6, expect.stringContaining("too many open files")]);
+    expect(done.stderr).toContain("ulimit -n");
+    expect(done.stderr).not.toContain("bug in geoferry");
+    expect(done.stderr).toMatch(
+      /5 failed: few-1\.geojson, few-2\.geojson, few-3\.geojson, few-4\.geojson, few-5\.geojson/,
+    );
+  });
+
   test("exit 5: check finds projected coordinates that are exchanged, also without --strict", () => {
     const swapped = scratch.path("swapped.csv");
     writeFileSync(swapped, "id,easting,northing\n1,5400000,500000\n2,5400100,500010\n");

@@ -14,6 +14,7 @@ import { widenBoxBy } from "../rtree/widen-box.js";
 import { designTable, type TableDesign, type WriteOptions } from "../schema/layer-design.js";
 import { type LayerStatistics, MetadataTables } from "../schema/metadata-tables.js";
 import type { GeoPackageVersion } from "../schema/schema-sql.js";
+import { SetAsideSchema } from "../schema/set-aside-schema.js";
 import { createSrsRecord } from "../schema/write-srs.js";
 import { idChangedMessage, RowInserter } from "../sql/row-inserter.js";
 import { openDatabase, runOrFail } from "../sql/session.js";
@@ -112,10 +113,13 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     const { metadataTables } = this;
     metadataTables.initialize(wgs84);
     for (const system of systems.values()) metadataTables.addSystem(system);
+    const schema = new SetAsideSchema(database);
     this.layers.forEach(({ design }, index) => {
       metadataTables.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
       if (this.options.index) metadataTables.addIndex(design);
+      schema.countLayer();
     });
+    schema.restore();
     database.exec("COMMIT");
     type Entry = { readonly name: string; readonly rootpage: bigint };
     const entries = database.prepare<[], Entry>("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'").all();
@@ -274,6 +278,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       if (!database.inTransaction) database.exec("BEGIN");
       this.putRoots();
       const { metadataTables } = this;
+      const schema = new SetAsideSchema(database);
       for (const layer of this.layers) {
         const { table, fid } = layer.design;
         metadataTables.updateStatistics(table, layer, true);
@@ -287,7 +292,9 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
           )
           .run(table);
         layer.inserter = null;
+        schema.countLayer();
       }
+      schema.restore();
       database.exec("COMMIT");
       this.closeDatabase();
       // Another program may have begun to write in the meantime.
