@@ -261,7 +261,9 @@ describe("--report", () => {
     const failure = writeProtocol(`${folder}/file/r.json`, {} as Protocol);
     await expect(failure).rejects.toMatchObject({
       code: "report-failed",
-      message: expect.stringMatching(/: the report cannot be written: [^;]+; what was written before it is complete and stays$/),
+      message: expect.stringMatching(
+        /: the report cannot be written: [^;]+; what was written before it is complete and stays$/,
+      ),
     });
   });
 
