@@ -122,6 +122,23 @@ describe.each(services)("on %s", (_title, service, size) => {
     await expectNothingToDo(map, backup);
   });
 
+  test("the undo of a restore by id deletes what it recreated, but not what was edited since", async () => {
+    const { map, before, list, backup } = await deleted(places(size), (_, index) => index % 20 === 0);
+    const undo = newPath("undo.geojson");
+    await restored(backup, "--backup", undo);
+    const recreated = (await service().features(map)).filter(({ id }) => !before.some((one) => one.id === id));
+    expect(recreated).toHaveLength(list.length);
+    const edited = { ...recreated[0]!, properties: { ...recreated[0]!.properties, note: "edited" } };
+    // The other service has no PATCH.
+    const how =
+      service() === embedded ? ["--match", "id"] : ["--remote-field", "ref", "--update-with", "delete-create"];
+    const push = await run("push", fileOf([edited]), "--map", map, ...how);
+    expect(push.status, push.stderr).toBe(0);
+    await restored(undo, "--max-delete", String(list.length));
+    const stay = before.filter((one) => !list.includes(one));
+    expect(contents(await service().features(map))).toEqual(contents([...stay, edited]));
+  });
+
   test("a second restore from another state folder has nothing to do", async () => {
     const { map, backup } = await deleted(places(size), (_, index) => index < 30);
     await restored(backup);

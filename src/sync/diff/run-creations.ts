@@ -18,14 +18,14 @@ const tableDefinitions = `
 /**
  * A map feature was created by the run if the run recorded its id; or, if the run was interrupted and may have missed
  * the response, if it has a key that the run was about to create and that was not on the map before. It is unchanged
- * since the run if it has the content sent under its key (without keys: any content that was sent), or the content that
- * the map showed right after the run.
+ * since the run if it has the content sent under its key (without keys, or by ids, instead of which the service gave new
+ * ones: any content that was sent), or the content that the map showed right after the run.
  */
-const findCreatedSql = (ended: boolean): string => `
+const findCreatedSql = (ended: boolean, byId: boolean): string => `
   INSERT INTO undo SELECT map.seq,
     EXISTS (SELECT 1 FROM shown WHERE shown.id = map.id AND shown.digest = substr(map.digest, 1, ${shortDigestLength})) OR
     EXISTS (SELECT 1 FROM intended WHERE intended.digest = substr(map.digest, 1, ${shortDigestLength})
-      AND (intended.key IS NULL OR intended.key = map.key))
+      ${byId ? "" : "AND (intended.key IS NULL OR intended.key = map.key)"})
   FROM map WHERE map.seq NOT IN (SELECT seq FROM matched) AND (
     map.id IN (SELECT id FROM created)
     ${ended ? "" : "OR map.key IN (SELECT key FROM intended WHERE key IS NOT NULL)"})`;
@@ -49,7 +49,7 @@ export class RunCreations {
     if (backup.creates + backup.features > 0) {
       await loadBackupEntries(backup, workspace);
       database.exec("CREATE INDEX intended_digest ON intended (digest); CREATE INDEX intended_key ON intended (key)");
-      database.exec(findCreatedSql(backup.isEnded));
+      database.exec(findCreatedSql(backup.isEnded, backup.header.key?.by === "id"));
     }
     const number = (sql: string) => database.prepare(sql).pluck().get() as number;
     const unidentified = number("SELECT count(*) FROM intended WHERE key IS NULL");
