@@ -1,5 +1,6 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { shortDigest } from "../journal/backup.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
@@ -58,7 +59,7 @@ export class BackupMatcher {
       const row = this.findRow(feature);
       if (row) insertMatched.run(row.seq);
       else missing += 1;
-      bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
+      bytes += Buffer.byteLength(stringifyExactly(feature)) + 1;
     }
     const created = await RunCreations.find(backup, workspace);
     return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.countEdited() };

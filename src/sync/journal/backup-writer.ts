@@ -3,6 +3,7 @@ import { canonicalFeature, defaultRounding, digestText } from "../../canonical/c
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { SinkFile } from "../../plugin/format.js";
 import type { OpenPlan } from "../plan/plan.js";
 import { readCreates } from "../plan/plan-creates.js";
@@ -140,7 +141,7 @@ async function writeInitialBackup(
   await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
   const lines = new LineWriter(file, onProgress);
   for await (const action of plan.actions(["update", "delete"]))
-    if (action.action === "update" || action.action === "delete") await lines.add(JSON.stringify(action.before));
+    if (action.action === "update" || action.action === "delete") await lines.add(stringifyExactly(action.before));
   const rounding = { ...defaultRounding, degrees: precision };
   await lines.beginPart(backupLines.updates);
   for await (const action of plan.actions(["update"]))
