@@ -33,6 +33,20 @@ export const parseWithAnyBigints = (text: string): unknown => parseLongIntegers(
 export const parseExactly = (text: string): unknown =>
   parseLongIntegers(text, (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits));
 
+/** Whether JSON may have integers that `JSON.parse` would round. */
+export const mayHaveLongIntegers = (text: string): boolean => longInteger.test(text);
+
+/**
+ * Integers become bigints if a double would round them, or could not tell them from rounded ones; one from 10^21 that a
+ * double holds stays a number, since it is the same value in the notation of doubles (1e+21). @throws SyntaxError
+ */
+export const parseKeepingIntegers = (text: string): unknown => parseLongIntegers(text, keepInteger);
+
+function keepInteger(digits: string): number | bigint {
+  const value = exactInteger(digits);
+  return typeof value === "bigint" && isLong(value) && value === toDouble(value) ? Number(value) : value;
+}
+
 /** Integers between 2^53 and 2^63 become bigints, longer ones texts. @throws SyntaxError */
 export const parseWithBigints = (text: string): unknown =>
   parseLongIntegers(text, (digits) => {
@@ -60,9 +74,7 @@ const exponentFrom = 10n ** 21n;
 export function findInexactInteger(json: string): string | null {
   let found: string | null = null;
   parseLongIntegers(json, (digits) => {
-    const value = exactInteger(digits);
-    const isExact = typeof value === "number" || (isLong(value) && value === toDouble(value));
-    if (!isExact) found ??= digits;
+    if (typeof keepInteger(digits) === "bigint") found ??= digits;
     return null;
   });
   return found;

@@ -2,6 +2,7 @@
 
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount } from "../../format-count.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import { formatLocation } from "../../service/pages/maps/feature-text.js";
 import type { PlanAction, PlanCounts, PlanHeader, PlannedFeature } from "../../sync/plan/plan.js";
 
@@ -43,7 +44,7 @@ const maxLength = 60;
 /** A value as JSON on one line, with control characters escaped. */
 export function shownValue(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  return plainText(JSON.stringify(value));
+  return plainText(stringifyExactly(value));
 }
 
 /** A printable text of at most 60 characters. */

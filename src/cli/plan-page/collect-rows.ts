@@ -1,3 +1,5 @@
+import { mayHaveLongIntegers, parseExactly, stringifyExactly } from "../../model/exact-json.js";
+import type { Properties } from "../../remote/wire.js";
 import type { OpenPlan, PlanAction } from "../../sync/plan/plan.js";
 import { nameOf, planClass } from "../output/plan-text.js";
 import { type DrawnClass, drawnClasses, type PageRow } from "./page-data.js";
@@ -75,4 +77,13 @@ function toPageRow(action: PlanAction): PageRow<DrawnClass> | null {
 
 const isDrawn = (name: string): name is DrawnClass => (drawnClasses as readonly string[]).includes(name);
 
-const pickDrawnMembers = ({ geometry, properties }: NonNullable<PageRow["after"]>) => ({ geometry, properties });
+const pickDrawnMembers = ({ geometry, properties }: NonNullable<PageRow["after"]>) => ({
+  geometry,
+  properties: withTexts(properties),
+});
+
+/** Long integers become texts: the script of the page would round them. */
+function withTexts(properties: Properties): Properties {
+  const json = stringifyExactly(properties);
+  return mayHaveLongIntegers(json) ? (parseExactly(json) as Properties) : properties;
+}

@@ -1,4 +1,5 @@
 import { createError } from "../../errors.js";
+import { restoreExactProperties } from "../exact-properties.js";
 import { ifMatchHeader, ifNoneMatchHeader, parseEntityTag } from "../http/entity-tag.js";
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
@@ -32,7 +33,7 @@ export class FeaturesResource implements MapClient {
     if (response.status === 404 || response.status === 410 || response.status === 403) throw this.notFound();
     if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));
     try {
-      const features = parsePage(response);
+      const features = restoreExactProperties(parsePage(response), response.text);
       return { features, etag: parseEntityTag(response.headers), texts: () => splitFeatureTexts(response.text) };
     } catch (error) {
       if (error instanceof InvalidPage) throw this.protocolError(`page ${number} of map ${this.id} ${error.message}`);

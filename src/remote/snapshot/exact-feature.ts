@@ -190,6 +190,19 @@ export function splitFeatureTexts(collection: string): readonly string[] {
   return texts;
 }
 
+/** The verbatim text of a feature's properties; null if it has none. */
+export function readPropertiesText(feature: string): string | null {
+  const scanner = new JsonScanner(feature);
+  let properties: string | null = null;
+  scanner.next();
+  scanner.members((name) => {
+    const text = scanner.skip();
+    // The last duplicate member counts, as in `JSON.parse`.
+    if (name === '"properties"') properties = text;
+  });
+  return properties;
+}
+
 /** The exact values of all members except the id; members of the properties are named `properties.name`. */
 export function readExactMembers(feature: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();

@@ -6,6 +6,7 @@ import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import { withSpoolErrors } from "../../io/input/spool.js";
 import { BufferedFile } from "../../io/output/buffered-file.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { WireFeature } from "../wire.js";
 import { canonicalExactText } from "./exact-feature.js";
 import type { NumberedPage } from "./map-page-reader.js";
@@ -85,7 +86,7 @@ export async function storePages(
       workspace.transaction(() => {
         let start = file.size;
         for (const [n, feature] of features.entries()) {
-          const text = written[n] ?? JSON.stringify(feature);
+          const text = written[n] ?? stringifyExactly(feature);
           const length = Buffer.byteLength(text);
           const kind = geometryKind(feature.geometry);
           const digests = { digest: featureDigest(feature, options.rounding), exact: exactDigest(written[n]) };

@@ -1,6 +1,7 @@
 import { appendFile, open } from "node:fs/promises";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { PlannedFeature } from "../plan/plan.js";
 
 /** Why a feature was not applied to the map. */
@@ -27,7 +28,7 @@ export class FailuresFile {
   add(feature: PlannedFeature, { code, reason, path }: Refusal): Promise<void> {
     const reject = { code, reason, ...(path === null ? {} : { path }) };
     const added = this.queue.then(() =>
-      this.wrapWriteErrors(() => appendFile(this.path, `${JSON.stringify({ ...feature, reject })}\n`)),
+      this.wrapWriteErrors(() => appendFile(this.path, `${stringifyExactly({ ...feature, reject })}\n`)),
     );
     this.queue = added.catch(() => {});
     this.hasFailures = true;

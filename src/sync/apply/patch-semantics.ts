@@ -1,6 +1,7 @@
 /** Detects and handles how a service applies PATCH, which the interface leaves open (4.5). */
 import { type ComparableFeature, canonicalGeometry, type Rounding } from "../../canonical/canonical-feature.js";
 import { canonicalValue } from "../../canonical/canonical-json.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import { SnapshotStats } from "../../remote/snapshot/snapshot-stats.js";
 import type { Properties, WireFeature } from "../../remote/wire.js";
 import { detectRounding, equalsAfterRounding } from "../diff/rounding.js";
@@ -47,7 +48,7 @@ function nullProperties(names: readonly string[]): Properties {
 export function patchText(update: Update): string {
   const { geometry, properties } = update.feature;
   const target = { ...properties, ...nullProperties(removedProperties(update)) };
-  return JSON.stringify({ type: "Feature", id: update.id, geometry, properties: target });
+  return stringifyExactly({ type: "Feature", id: update.id, geometry, properties: target });
 }
 
 /** The preceding request for services that merge deeply: sets nested values that lose members to null. */
@@ -55,7 +56,7 @@ export function clearingPatchText(update: Update): string | null {
   const names = nestedMemberRemovals(update);
   if (names.length === 0) return null;
   const { geometry, properties } = update.before;
-  return JSON.stringify({
+  return stringifyExactly({
     type: "Feature",
     id: update.id,
     geometry,

@@ -3,6 +3,7 @@
  * of the map, since the service deletes every feature that it omits. It is never split.
  */
 import { createError, type GeoferryError } from "../../errors.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
 import type { CompleteSet, WriteOutcome } from "../../remote/client/map-client.js";
 import type { SyncKey } from "../plan/plan.js";
@@ -109,7 +110,7 @@ function buildCompleteSet(named: readonly ReplacementFeature[], run: ApplyRun): 
   function* texts() {
     for (const { feature, id } of named) {
       const { geometry, properties } = feature;
-      yield JSON.stringify({ type: "Feature", ...(byId && id !== null && { id }), geometry, properties });
+      yield stringifyExactly({ type: "Feature", ...(byId && id !== null && { id }), geometry, properties });
     }
   }
   return readCompleteSet({ texts, missingCount: source.complete ? 0 : 1 }, keyProperty(key));

@@ -1,5 +1,6 @@
 import { canonicalFeature, type Rounding } from "../../canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
+import { parseExactFeature } from "../../remote/exact-properties.js";
 import { maxFeaturesPerRequest, type WireFailure, type WireFeature } from "../../remote/wire.js";
 import type { PlanAction, PlannedFeature } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
@@ -49,7 +50,7 @@ export class ReplacementSet {
       remaining.set(text, (remaining.get(text) ?? 0) + 1);
     }
     for (const row of map.rows()) {
-      const text = canonicalText(JSON.parse(map.textOf(row)) as WireFeature, rounding);
+      const text = canonicalText(parseExactFeature(map.textOf(row)) as WireFeature, rounding);
       const count = remaining.get(text) ?? 0;
       if (count === 0) return false;
       remaining.set(text, count - 1);
@@ -87,7 +88,7 @@ export class ReplacementSet {
     return this.features.flatMap(({ action, feature, id }, index) => {
       const row = action.key === null ? id && reading.findById(id) : reading.findByKey(action.key);
       if (!row) return [{ index, id }];
-      const actual = JSON.parse(reading.workspace.map.textOf(row)) as WireFeature;
+      const actual = parseExactFeature(reading.workspace.map.textOf(row)) as WireFeature;
       return canonicalText(actual, rounding) === canonicalText(feature, rounding) ? [] : [{ index, id }];
     });
   }

@@ -1,8 +1,10 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import { Workspace } from "../../compare/workspace.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";
 import type { Database } from "../../sqlite/index.js";
+import { parseAction } from "../plan/parse-action.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
 import type { BatchItem, WriteBatch } from "./batches.js";
 import { MapReread } from "./map-reread.js";
@@ -117,7 +119,7 @@ export class UncertainBatches implements AsyncDisposable {
         const key = own === null ? null : String(own);
         const digest = digestText(canonicalFeature(action.feature, this.run.rounding));
         const seen = id !== null && updated.has(id) ? 1 : 0;
-        addItem.run(batch, place, ordinal, key, id, digest, JSON.stringify(action), text, seen);
+        addItem.run(batch, place, ordinal, key, id, digest, stringifyExactly(action), text, seen);
       });
     });
   }
@@ -186,6 +188,6 @@ export class UncertainBatches implements AsyncDisposable {
 }
 
 function toBatchItem({ action: written, text, ordinal }: ItemRow): BatchItem {
-  const action = JSON.parse(written) as WriteAction;
+  const action = parseAction(written) as WriteAction;
   return { action, key: action.key, text, ordinal };
 }

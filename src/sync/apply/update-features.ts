@@ -1,6 +1,7 @@
 /** Executes the updates of the plan by PATCH (Map Features Service Interface, 4.5). */
 import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
+import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { WireFeature } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied, type WriteAction } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
@@ -111,5 +112,5 @@ async function rereadFeature({ id, page }: Update, run: ApplyRun): Promise<WireF
   await using reading = await MapReread.read(run);
   const row = reading.findById(id);
   if (!row) throw createError("map-changed", { service: run.header.service, map: run.header.map });
-  return JSON.parse(reading.workspace.map.textOf(row)) as WireFeature;
+  return parseExactFeature(reading.workspace.map.textOf(row)) as WireFeature;
 }

@@ -262,12 +262,14 @@ class DedupePlanner {
 const lowestEqual = (one: KeyedRow, group: readonly KeyedRow[]): KeyedRow =>
   (one.exact === null ? undefined : group.find(({ exact }) => exact === one.exact)) ?? one;
 
+const isNumeric = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint";
+
 /** Orders values: other types first, then numbers by size, then texts by code units. */
 function compareValues(one: unknown, other: unknown): number {
-  const rank = (value: unknown) => (typeof value === "string" ? 2 : typeof value === "number" ? 1 : 0);
+  const rank = (value: unknown) => (typeof value === "string" ? 2 : isNumeric(value) ? 1 : 0);
   if (rank(one) !== rank(other)) return rank(one) - rank(other);
   if (rank(one) === 0) return 0;
-  return (one as string | number) < (other as string | number) ? -1 : one === other ? 0 : 1;
+  return (one as string | number | bigint) < (other as string | number | bigint) ? -1 : one === other ? 0 : 1;
 }
 
 /** A restore of duplicates cannot match by their key, since the kept feature has the same key. */

@@ -7,6 +7,7 @@ import { rowKey } from "../../compare/feature-side.js";
 import { ComparisonTables, type MapRowStatus, type MatchedPair } from "../../compare/match/comparison-tables.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import {
   isEmptyPlan,
@@ -150,7 +151,7 @@ class DiffPlanner {
     const { key } = this.input;
     const property = key?.by === "property" && value !== null ? { property: key.name, value } : null;
     return (
-      reuseFeatureText(line, property) ?? JSON.stringify(withKey(parsePlanned(line), property ? key : null, value))
+      reuseFeatureText(line, property) ?? stringifyExactly(withKey(parsePlanned(line), property ? key : null, value))
     );
   }
 
@@ -164,7 +165,7 @@ class DiffPlanner {
       else {
         this.tables.markChanged(map);
         this.changedContents.add(map);
-        this.addPutBytes(JSON.stringify(wanted.feature));
+        this.addPutBytes(stringifyExactly(wanted.feature));
         const agreement = { name: map.key!, sent: source.digest };
         const { changed, feature } = wanted;
         yield {
@@ -252,7 +253,7 @@ class DiffPlanner {
     const agreement = row.sent && { name: row.key!, sent: row.sent, held: row.digest };
     if (!this.isPutCandidate) return agreement ? { agreement } : {};
     const feature = withKey(readMapFeature(workspace.map, row), key, rowKey(row));
-    this.addPutBytes(JSON.stringify(feature));
+    this.addPutBytes(stringifyExactly(feature));
     return agreement ? { feature, agreement } : { feature };
   }
 

@@ -1,5 +1,6 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { shortDigest } from "../journal/backup.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
@@ -83,7 +84,7 @@ export class BackupMatcher {
         if (this.getPropertyKey(feature) === null)
           this.recreated.addMissing({ id: feature.id, digest: this.digest(feature) });
       }
-      bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
+      bytes += Buffer.byteLength(stringifyExactly(feature)) + 1;
     }
     const created = await RunCreations.find(backup, workspace);
     const recreated = await this.recreated.pair(backup);

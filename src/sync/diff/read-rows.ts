@@ -6,6 +6,7 @@ import {
   rowKey,
   type TextLocation,
 } from "../../compare/feature-side.js";
+import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { Properties, RemoteKey } from "../../remote/wire.js";
 import type { MapFeature, PlannedFeature } from "../plan/plan.js";
 
@@ -17,7 +18,7 @@ interface ParsedFeature {
 
 /** Parses a feature, without its id. */
 export function parsePlanned(text: string): PlannedFeature {
-  const { geometry, properties } = JSON.parse(text) as ParsedFeature;
+  const { geometry, properties } = parseExactFeature(text) as ParsedFeature;
   return { type: "Feature", geometry, properties: properties ?? {} };
 }
 

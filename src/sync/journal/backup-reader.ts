@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { isGeometry } from "../plan/is-geometry.js";
 import type { MapFeature } from "../plan/plan.js";
@@ -164,10 +165,11 @@ function parseHeader(path: string, text: string): BackupHeader {
   return { scope: null, ...geoferry } as unknown as BackupHeader;
 }
 
-const parseElement = ({ text }: PartLine): unknown => parseJson(text.replace(/,$/, ""));
+const parseElement = ({ text }: PartLine, parse?: (json: string) => unknown): unknown =>
+  parseJson(text.replace(/,$/, ""), parse);
 
 function parseFeature(path: string, line: PartLine): MapFeature {
-  const feature = parseElement(line);
+  const feature = parseElement(line, parseExactFeature);
   if (
     !isObject(feature) ||
     typeof feature.id !== "string" ||
@@ -213,9 +215,9 @@ function parseCreationEntry(_path: string, line: PartLine): CreationEntry | null
   return texts.length > 0 && texts.every((text) => typeof text === "string") ? (element as CreationEntry) : null;
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, parse: (json: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return null;
   }

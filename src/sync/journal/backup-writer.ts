@@ -3,6 +3,7 @@ import { canonicalFeature, defaultRounding, digestText } from "../../canonical/c
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { createSink } from "../../io/output/create-sink.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { SinkFile } from "../../plugin/format.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { createKeyReader } from "../keys/key-value.js";
@@ -149,7 +150,7 @@ async function writeInitialBackup(
   for await (const action of plan.actions(["update", "delete"])) {
     if (action.action !== "update" && action.action !== "delete") continue;
     areAllKeyed &&= action.key !== null;
-    await lines.add(JSON.stringify(action.before));
+    await lines.add(stringifyExactly(action.before));
   }
   await lines.beginPart(backupLines.equal);
   if (!areAllKeyed)

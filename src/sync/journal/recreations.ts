@@ -9,7 +9,9 @@ import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { syncFolder } from "../../io/output/publish-outputs.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { Update } from "../apply/patch-semantics.js";
+import { parseAction } from "../plan/parse-action.js";
 import type { OpenPlan, PlanHeader } from "../plan/plan.js";
 import { createCounts } from "../plan/plan-writer.js";
 
@@ -29,7 +31,7 @@ export async function saveRecreations(folder: string, header: PlanHeader, update
   await wrapWriteErrors(path, async () => {
     await using file = await open(path, "w", 0o600);
     await file.appendFile(`${JSON.stringify(header)}\n`);
-    for (const update of updates) await file.appendFile(`${JSON.stringify(update)}\n`);
+    for (const update of updates) await file.appendFile(`${stringifyExactly(update)}\n`);
     await file.sync();
     await syncFolder(folder);
   });
@@ -72,7 +74,7 @@ export async function openRecreations(folder: string): Promise<OpenPlan | null> 
 
 function parse(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return parseAction(line);
   } catch {
     return null;
   }

@@ -22,6 +22,7 @@ const wrongTypeKey: InvalidKey = { reason: "type" };
 export function parseKey(value: unknown): RemoteKey | InvalidKey {
   if (value === undefined || value === null) return missingKey;
   if (typeof value === "string") return value.trim() === "" ? emptyKey : value;
+  if (typeof value === "bigint") return unsafeKey;
   if (typeof value !== "number") return wrongTypeKey;
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   return Number.isInteger(value) ? unsafeKey : wrongTypeKey;

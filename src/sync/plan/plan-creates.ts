@@ -1,5 +1,7 @@
 /** The creates of a plan, with the verbatim text of each feature, which is parsed only on demand. */
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { RemoteKey } from "../../remote/wire.js";
+import { parseAction } from "./parse-action.js";
 import type { BaselineEntry, OpenPlan, PlanAction, PlannedFeature } from "./plan.js";
 
 export type CreateAction = Extract<PlanAction, { readonly action: "create" }>;
@@ -19,7 +21,7 @@ export interface PlannedCreate {
 
 /** Serializes a feature without its id. */
 export const featureBody = ({ geometry, properties }: PlannedFeature): string =>
-  JSON.stringify({ type: "Feature", geometry, properties });
+  stringifyExactly({ type: "Feature", geometry, properties });
 
 /** All creates of a plan, in order; in groups, as they become available. */
 export const readCreates = (plan: OpenPlan): AsyncIterable<readonly PlannedCreate[]> =>
@@ -77,6 +79,6 @@ export class CreateLine implements PlannedCreate {
   }
 
   get action(): CreateAction {
-    return JSON.parse(this.line) as CreateAction;
+    return parseAction(this.line) as CreateAction;
   }
 }

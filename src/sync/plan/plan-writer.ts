@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createSink, type HostSink } from "../../io/output/create-sink.js";
+import { stringifyExactly } from "../../model/exact-json.js";
 import type { SinkFile } from "../../plugin/format.js";
 import type { OpenPlan, PlanAction, PlanCounts, PlanEnd, PlanFileHeader, PlannedFeature } from "./plan.js";
 import { type CreateAction, formatCreateLine } from "./plan-creates.js";
@@ -88,10 +89,10 @@ export class PlanWriter implements AsyncDisposable {
 }
 
 function formatAction(action: WritableAction): string {
-  if (action.action !== "create") return JSON.stringify(action);
+  if (action.action !== "create") return stringifyExactly(action);
   return formatCreateLine(action.key, "text" in action ? action.text : featureText(action.feature), action.agreement);
 }
 
 /** Fixed member order, on which `CreateLine` relies. */
 const featureText = ({ id, geometry, properties }: PlannedFeature): string =>
-  JSON.stringify({ type: "Feature", ...(id !== undefined && { id }), geometry, properties });
+  stringifyExactly({ type: "Feature", ...(id !== undefined && { id }), geometry, properties });

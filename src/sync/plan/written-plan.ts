@@ -1,6 +1,7 @@
 /** Reads a plan file that this process has written or validated, without checking it again. */
 
 import { readSpooledLines } from "../source/spooled-lines.js";
+import { parseAction } from "./parse-action.js";
 import type { OpenPlan, PlanAction, PlanCounts, PlanHeader } from "./plan.js";
 import { actionOrder } from "./plan.js";
 import { CreateLine, type PlannedCreate } from "./plan-creates.js";
@@ -23,7 +24,7 @@ async function* readActions(path: string, requestedKinds: ReadonlySet<ActionKind
       const kind = lineKind(text);
       if (kind === null) continue;
       if (actionOrder.indexOf(kind) > last) return;
-      if (requestedKinds.has(kind)) yield JSON.parse(text) as PlanAction;
+      if (requestedKinds.has(kind)) yield parseAction(text);
     }
   }
 }

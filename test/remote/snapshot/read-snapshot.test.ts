@@ -357,6 +357,18 @@ describe("snapshot contents", () => {
     expect(await print(all.slice(1))).not.toBe(plain);
   });
 
+  test("the fingerprint distinguishes nested integers that have the same double, and the texts keep their digits", async () => {
+    const read = (n: number | bigint) => snapshotOf(steadyMap([feature(1, { properties: { nested: [n] } })]));
+    const [even, odd] = [await read(9007199254740992n), await read(9007199254740993n)];
+    expect(odd.snapshot.fingerprint).not.toBe(even.snapshot.fingerprint);
+    expect((await read(2 ** 53)).snapshot.fingerprint).toBe(even.snapshot.fingerprint);
+    const texts = [even, odd].map(({ space }) => [...space.map.rows()].map((row) => space.map.textOf(row)).join());
+    expect(texts).toEqual([
+      expect.stringContaining('{"nested":[9007199254740992]}'),
+      expect.stringContaining('{"nested":[9007199254740993]}'),
+    ]);
+  });
+
   test("readSnapshot reports progress for each pass", async () => {
     const progressEvents: SnapshotProgress[] = [];
     await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => progressEvents.push(progress) });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { examplesOf, planRecords, planText } from "../../../src/cli/output/plan-table.js";
+import { collectRows } from "../../../src/cli/plan-page/collect-rows.js";
+import type { OpenPlan } from "../../../src/sync/plan/plan.js";
 import { type DiffScenario, planScenarioInMemory, pointFeature } from "../diff-scenario.js";
 
 const text = async (scene: DiffScenario): Promise<string> => {
@@ -83,4 +85,24 @@ test("records contain the same data for programs", async () => {
     { type: "example", class: "unmanaged", key: null, id: "id-x" },
     { type: "guard", guard: "unmanaged" },
   ]);
+});
+
+test("the table and the page show long integers of the map with all digits", async () => {
+  const opened = await planScenarioInMemory({
+    source: [pointFeature(2, 2, { ref: "b", n: null })],
+    map: [pointFeature(2, 2, { ref: "b", n: 1 }, "id-b")],
+  });
+  const exact: OpenPlan = {
+    ...opened,
+    async *actions(kinds) {
+      for await (const action of opened.actions(kinds)) {
+        if (action.action !== "update") continue;
+        const properties = { ref: "b", n: [9007199254740993n] };
+        yield { ...action, before: { ...action.before, properties } };
+      }
+    },
+  };
+  expect(planText(exact, await examplesOf(exact))).toContain("~ b: n [9007199254740993] → nothing");
+  const { rows } = await collectRows(exact);
+  expect(rows.map(({ before }) => before?.properties)).toEqual([{ ref: "b", n: ["9007199254740993"] }]);
 });
