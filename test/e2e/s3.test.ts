@@ -334,7 +334,7 @@ describe.skipIf(!store)("a bucket", () => {
 
   test("copies that a killed run made of another output are kept until that output exists again", async () => {
     // Of ended processes of this machine, and of another machine.
-    const [ours, others] = ["1", "2"].map((last) => newMark().replace(/-\d+-.*$/, `-4194305-0000000${last}`));
+    const [ours, others] = ["1", "2"].map((last) => newMark().replace(/-\d+-.*$/, `-4194305-89abcdef-0000000${last}`));
     const kept = ["roads2.shp", "roads.2024.shp", "roads.csv"].map((name) => `.${name}.${others}.old`);
     kept.push(".roads.shp.0123abcd-1-89abcdef-4567cdef.old");
     const swept = ["roads.shp", "roads.qix"].map((name) => `.${name}.${ours}.old`);
