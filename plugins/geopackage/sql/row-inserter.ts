@@ -63,12 +63,20 @@ export class RowInserter {
   private put(values: SqliteValue[], id: bigint | null): number | bigint {
     values[0] = id;
     try {
-      return this.insert.run(values).lastInsertRowid;
+      const { changes, lastInsertRowid } = this.insert.run(values);
+      if (changes === 1) return lastInsertRowid;
     } catch (error) {
       const { code } = error as { code?: string };
       const isTaken = code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "SQLITE_CONSTRAINT_ROWID";
       if (id === null || !isTaken) throw this.toInsertError(error as Error);
+      return this.putWithNewId(values);
     }
+    // RAISE(IGNORE) in a trigger
+    const { output, table } = this.target;
+    throw createError("rows-not-taken", { output, table, sent: 1, taken: 0 });
+  }
+
+  private putWithNewId(values: SqliteValue[]): number | bigint {
     this.renumbered++;
     return this.put(values, null);
   }

@@ -337,3 +337,16 @@ describe("columns that must have a value", () => {
     expect(query(path, "SELECT count(*) AS n FROM spots")).toEqual([{ n: 0 }]);
   });
 });
+
+it("a trigger that drops rows ends the run, and nothing is changed", async () => {
+  const path = scratch.path("dropping.gpkg");
+  const database = newPackage(path);
+  database.exec(`CREATE TABLE spots (id INTEGER PRIMARY KEY, shape POINT, name TEXT);
+    CREATE TRIGGER picky BEFORE INSERT ON spots WHEN NEW.name = 'b' BEGIN SELECT RAISE(IGNORE); END`);
+  register(database, "spots", "shape");
+  database.close();
+  const rows = geojson(["a", "b", "c"].map((name) => ({ geometry: point(1, 2), properties: { name } })));
+  const failed = convertFile(rows, path, { append: true, layerName: "spots" });
+  await expect(failed).rejects.toMatchObject({ code: "rows-not-taken", kind: "output" });
+  expect(query(path, "SELECT count(*) AS n FROM spots")).toEqual([{ n: 0 }]);
+});
