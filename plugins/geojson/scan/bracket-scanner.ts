@@ -2,12 +2,9 @@ import { createError } from "../../../src/errors.js";
 import type { SourceFile } from "../../../src/plugin/format.js";
 import { byteClasses, findClosingQuote, openingClass, quoteClass, skipPlainWords } from "../json/structure.js";
 import { type FirstMemberName, findFeature } from "../read/resync.js";
-import { BracketKernel } from "./bracket-kernel.js";
 import { createFeatureSplit, type FeatureSplit, recordSeparator } from "./feature-split.js";
 
 const blockBytes = 1 << 21;
-/** Brackets of smaller files are counted without a kernel. */
-const minKernelBytes = 1 << 20;
 /** Limit of the size of a feature, which must fit in memory. */
 const maxFeatureBytes = 2 ** 30;
 
@@ -42,8 +39,6 @@ export interface BracketScanSettings {
 }
 
 type BlockPosition = "end of block" | "boundary" | "closing";
-/** By the numbers of the kernel. */
-const positions: readonly BlockPosition[] = ["end of block", "boundary", "closing"];
 
 /** First byte of null, which carries no information. */
 const nullByte = 110;
@@ -66,14 +61,12 @@ export class BracketScanner {
   private at = 0;
   private depth = 0;
   private inString = false;
-  private readonly kernel: BracketKernel | null;
 
   constructor(
     private readonly file: SourceFile,
     private readonly settings: BracketScanSettings,
   ) {
     this.base = settings.start;
-    this.kernel = file.size < minKernelBytes ? null : new BracketKernel(blockBytes);
   }
 
   /** The offset in the file. */
@@ -97,7 +90,6 @@ export class BracketScanner {
     this.base += this.block.length;
     this.at -= this.block.length;
     this.block = next;
-    this.kernel?.load(next);
     const aligned = next.byteOffset % 4 === 0;
     this.words = aligned ? new Int32Array(next.buffer, next.byteOffset, next.length >> 2) : new Int32Array(0);
     return true;
@@ -142,18 +134,6 @@ export class BracketScanner {
    * the bracket that closes the level itself.
    */
   private descend(stop: number): BlockPosition {
-    return this.kernel ? this.descendByKernel(this.kernel, stop) : this.descendByBytes(stop);
-  }
-
-  private descendByKernel(kernel: BracketKernel, stop: number): BlockPosition {
-    const found = kernel.descend(this.at, this.block.length, this.depth, this.inString, stop);
-    this.at = kernel.at;
-    this.depth = kernel.depth;
-    this.inString = kernel.inString;
-    return positions[found]!;
-  }
-
-  private descendByBytes(stop: number): BlockPosition {
     const { block, words } = this;
     const { length } = block;
     let { at, depth } = this;
