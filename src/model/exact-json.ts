@@ -1,21 +1,22 @@
 /** JSON whose integers a double may not hold exactly, which `JSON.parse` would round. */
 
-/** Integers that a double does not hold exactly may begin with this many digits. */
-const longInteger = /(^|[:[,])\s*-?\d{16,}\s*($|[,}\]])/;
-const textOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/gs;
+import { replaceLongIntegers } from "./long-integers.js";
+
+/** Integers that a double does not hold exactly have at least this many digits. */
+const longDigits = 16;
+/** Not in a fraction, but perhaps in a text. */
+const longInteger = /(?<![\d.])\d{16}/;
 
 /** Begins no text of a document, since it is another one in each process. */
 const integerMark = `${crypto.randomUUID()}:`;
 const markedInteger = new RegExp(`"${integerMark}(-?\\d+)"`, "g");
 
-/** Makes a text of each long integer, which begins with a mark. */
-const markIntegers = (text: string, mark: string): string =>
-  text.replace(textOrLongInteger, (part) => (part.startsWith('"') ? part : `"${mark}${part}"`));
-
 /** @param read gives the value of an integer of 16 digits or more @throws SyntaxError */
 export function parseLongIntegers(text: string, read: (digits: string) => unknown): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(markIntegers(text, integerMark), (_, value: unknown) =>
+  const marked = replaceLongIntegers(text, longDigits, (digits) => `"${integerMark}${digits}"`);
+  if (marked === text) return JSON.parse(text);
+  return JSON.parse(marked, (_, value: unknown) =>
     typeof value === "string" && value.startsWith(integerMark) ? read(value.slice(integerMark.length)) : value,
   );
 }

@@ -1,7 +1,7 @@
-import { stringEnd } from "./object-members.js";
+import { replaceLongIntegers } from "../../model/long-integers.js";
 
 /** An integer beyond 10^21 has more digits; programs write a double of that size with an exponent. */
-const veryLongNumber = /\d{22,}/g;
+const digitsFrom = 22;
 /** Numbers with more digits exceed the range of a double. */
 const maxDoubleDigits = 309;
 
@@ -9,33 +9,10 @@ const maxDoubleDigits = 309;
  * Replaces integers beyond 10^21 that a double would round by a number that no feature may have: after parsing, they
  * cannot be told from numbers with an exponent. Integers from 2^53 on show by their size that they may have been rounded.
  */
-export function markRoundedIntegers(text: string): string {
-  let marked = "";
-  let copied = 0;
-  let nextQuote = -1;
-  let outside = 0;
-  for (const { 0: digits, index } of text.matchAll(veryLongNumber)) {
-    for (;;) {
-      if (nextQuote < outside) nextQuote = indexOrEnd(text, outside);
-      if (nextQuote > index) break;
-      outside = stringEnd(text, nextQuote);
-    }
-    if (outside > index) continue;
-    outside = index + digits.length;
-    const from = text[index - 1] === "-" ? index - 1 : index;
-    if (/[.eE+]/.test(text[from - 1] ?? "") || /[.eE]/.test(text[outside] ?? "") || !isRounded(digits)) continue;
-    marked += `${text.slice(copied, from)}1e999`;
-    copied = outside;
-  }
-  return marked + text.slice(copied);
-}
+export const markRoundedIntegers = (json: string): string =>
+  replaceLongIntegers(json, digitsFrom, (integer) => (isRounded(integer) ? "1e999" : integer));
 
-function indexOrEnd(text: string, from: number): number {
-  const at = text.indexOf('"', from);
-  return at < 0 ? text.length : at;
-}
-
-function isRounded(digits: string): boolean {
-  const number = Number(digits);
-  return digits.length <= maxDoubleDigits && Number.isFinite(number) && BigInt(digits) !== BigInt(number);
+function isRounded(integer: string): boolean {
+  const number = Number(integer);
+  return integer.length <= maxDoubleDigits && Number.isFinite(number) && BigInt(integer) !== BigInt(number);
 }
