@@ -39,14 +39,20 @@ const { geometry } = fc.letrec((tie) => ({
   ),
 }));
 const text = fc.string({ unit: "grapheme", maxLength: 8 });
+/** Beyond 2^53 and written without an exponent; in a field of mixed types it becomes a text. */
+const isLongInteger = (x: number) => Number.isInteger(x) && !Number.isSafeInteger(x) && Math.abs(x) < 1e21;
 const value = fc.oneof(
   fc.integer(),
   fc.maxSafeInteger(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => (Object.is(x, -0) ? 0 : x)),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => (Object.is(x, -0) || isLongInteger(x) ? 0 : x)),
   text,
   fc.boolean(),
   fc.constant(null),
-  fc.jsonValue({ maxDepth: 2 }).map((v) => JSON.parse(JSON.stringify(v).replace(/-0(?![.\d])/g, "0"))),
+  fc
+    .jsonValue({ maxDepth: 2 })
+    // Integers beyond 2^53 become texts, which tests of the reader show.
+    .filter((v) => !/\d{16}/.test(JSON.stringify(v)))
+    .map((v) => JSON.parse(JSON.stringify(v).replace(/-0(?![.\d])/g, "0"))),
 );
 const name = fc.oneof(fc.constantFrom("a", "b", "id", "type", 'q"', "é", ""), text);
 const feature = fc.record({

@@ -179,7 +179,7 @@ describe("properties", () => {
     ).replaceAll('"BIG"', "9007199254740993");
     const { layers, context, types } = await readTopology(scratch, text, { fid: "key" });
     expect(layers.a!.map(({ id, properties }) => [id, properties])).toEqual([
-      [5, { whole: 1, big: "9007199254740993", list: [9007199254740992], __proto__x: 1, key: 5 }],
+      [5, { whole: 1, big: "9007199254740993", list: ["9007199254740993"], __proto__x: 1, key: 5 }],
       ["x", { whole: 1.5, big: 7, key: "x" }],
     ]);
     expect(types.a).toEqual({ key: "json", whole: "double", big: "int64", list: "json", __proto__x: "int32" });
