@@ -76,17 +76,38 @@ export function orderedFields(conditions: readonly SplitCondition[]): string[] {
   return [...new Set(ordered.map(({ field }) => field))];
 }
 
-/** A question for each field about one of the features; null if there is none for a field. */
-export function orderProbes(
+/**
+ * Whether a service compares the numbers of fields as numbers, by a question for each field about one of the features.
+ * False if there is no question for a field.
+ * @param count the number of features that meet the conditions; null if the service does not say it
+ */
+export async function comparesNumbers(
   fields: readonly string[],
   features: readonly Readonly<Record<string, unknown>>[],
-): SplitCondition[][] | null {
-  const probes = fields.map((field) => {
-    for (const feature of features) {
-      const probe = orderProbe(field, feature[field]);
-      if (probe) return probe;
-    }
-    return null;
-  });
-  return probes.includes(null) ? null : (probes as SplitCondition[][]);
+  count: (conditions: readonly SplitCondition[]) => Promise<number | null>,
+): Promise<boolean> {
+  const questions = fields.map((field) =>
+    features.map((feature) => orderProbe(field, feature[field])).find((probe) => probe !== null),
+  );
+  if (questions.includes(undefined)) return false;
+  for (const question of questions) if (!(await count(question!))) return false;
+  return true;
+}
+
+/**
+ * The box to ask a service for, since a request has one: that with features, or the first if none has any.
+ * @param count the number of features that meet a box; null if the service does not say it
+ * @returns null if several boxes have features, or the service does not count them
+ */
+export async function chooseBox(
+  boxes: readonly Extent[],
+  count: (box: Extent) => Promise<number | null>,
+): Promise<Extent | null> {
+  const hits: Extent[] = [];
+  for (const box of boxes) {
+    const found = await count(box);
+    if (found === null) return null;
+    if (found > 0) hits.push(box);
+  }
+  return hits.length > 1 ? null : (hits[0] ?? boxes[0] ?? null);
 }

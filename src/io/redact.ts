@@ -19,6 +19,9 @@ export function redact(name: string, registry: Pick<Registry, "findByAddress">):
   return name.replace(/[a-z][a-z0-9+.-]+:[/\\]+.*$/is, redactUrl);
 }
 
+export const redactEach = (names: readonly string[], registry: Pick<Registry, "findByAddress">): string[] =>
+  names.map((name) => redact(name, registry));
+
 /** Redacts inputs and joins them to one line. */
 export const redactInputs = (names: readonly string[], registry: Pick<Registry, "findByAddress">): string =>
-  names.map((name) => redact(name, registry)).join(", ");
+  redactEach(names, registry).join(", ");

@@ -12,7 +12,7 @@ const integerMark = `${crypto.randomUUID()}:`;
 const markedInteger = new RegExp(`"${integerMark}(-?\\d+)"`, "g");
 
 /** @param read gives the value of an integer of 16 digits or more @throws SyntaxError */
-export function parseLongIntegers(text: string, read: (digits: string) => unknown): unknown {
+function parseLongIntegers(text: string, read: (digits: string) => unknown): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
   const marked = replaceLongIntegers(text, longDigits, (digits) => `"${integerMark}${digits}"`);
   if (marked === text) return JSON.parse(text);
@@ -37,16 +37,22 @@ export const parseExactly = (text: string): unknown =>
 /** Whether JSON may have integers that `JSON.parse` would round. */
 export const mayHaveLongIntegers = (text: string): boolean => longInteger.test(text);
 
-/**
- * Integers become bigints if a double would round them, or could not tell them from rounded ones; one from 10^21 that a
- * double holds stays a number, since it is the same value in the notation of doubles (1e+21). @throws SyntaxError
- */
-export const parseKeepingIntegers = (text: string): unknown => parseLongIntegers(text, keepInteger);
+/** A double of this size or more is written with an exponent, so the digits of such an integer are meant. */
+const exponentFrom = 1e21;
 
-function keepInteger(digits: string): number | bigint {
-  const value = exactInteger(digits);
-  return typeof value === "bigint" && isLong(value) && value === toDouble(value) ? Number(value) : value;
+/** Whether a double would round an integer, or could not tell it from a rounded one. */
+export function isInexactInteger(digits: string): boolean {
+  const number = Number(digits);
+  if (Number.isSafeInteger(number)) return false;
+  return Math.abs(number) < exponentFrom || !Number.isFinite(number) || BigInt(number) !== BigInt(digits);
 }
+
+/**
+ * Inexact integers become bigints; one from 10^21 that a double holds stays a number, since it is the same value in the
+ * notation of doubles (1e+21). @throws SyntaxError
+ */
+export const parseKeepingIntegers = (text: string): unknown =>
+  parseLongIntegers(text, (digits) => (isInexactInteger(digits) ? BigInt(digits) : Number(digits)));
 
 /** Integers between 2^53 and 2^63 become bigints, longer ones texts. @throws SyntaxError */
 export const parseWithBigints = (text: string): unknown =>
@@ -68,22 +74,12 @@ export function stringifyExactly(value: unknown): string {
   }
 }
 
-/** An integer of this size or more is written with an exponent if it is a double, so its digits are meant. */
-const exponentFrom = 10n ** 21n;
-
-/** The first integer in JSON that a reader with doubles would round, or could not tell from a rounded one; null if none. */
+/** The first inexact integer in JSON; null if there is none. */
 export function findInexactInteger(json: string): string | null {
   let found: string | null = null;
   parseLongIntegers(json, (digits) => {
-    if (typeof keepInteger(digits) === "bigint") found ??= digits;
+    if (isInexactInteger(digits)) found ??= digits;
     return null;
   });
   return found;
-}
-
-const isLong = (value: bigint): boolean => value >= exponentFrom || value <= -exponentFrom;
-
-function toDouble(value: bigint): bigint | null {
-  const number = Number(value);
-  return Number.isFinite(number) ? BigInt(number) : null;
 }

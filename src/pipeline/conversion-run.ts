@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { createError } from "../errors.js";
-import { redact } from "../io/redact.js";
 import { unionExtents } from "../model/geometry-extent.js";
 import { type Crs, type Extent, mergeFields } from "../model/index.js";
 import type { SkippedRange } from "../model/report.js";
@@ -156,7 +155,7 @@ export class ConversionRun implements AsyncDisposable {
 
   /** Closes the rejects file and reports what `commit` will publish. */
   async createReport(): Promise<ConvertReport> {
-    const { request, host, reportBuilder, rejectsFile } = this.conversion;
+    const { request, pathPlan, reportBuilder, rejectsFile } = this.conversion;
     const rejects = rejectsFile.close();
     const outputs = this.writtenParts.map(
       ({ part, crs, features, extent }): OutputReport => ({
@@ -168,7 +167,7 @@ export class ConversionRun implements AsyncDisposable {
       }),
     );
     return {
-      inputs: request.inputs.map((input) => redact(input, host.registry)),
+      inputs: pathPlan.inputNames,
       outputs,
       read: reportBuilder.read,
       written: outputs.reduce((sum, output) => sum + output.features, 0),

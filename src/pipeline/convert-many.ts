@@ -5,7 +5,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../errors.js";
-import { redact, redactInputs } from "../io/redact.js";
+import { redact, redactEach, redactInputs } from "../io/redact.js";
 import { isBucketAddress, separatorFor, toAbsolute } from "../io/s3/bucket-address.js";
 import type { Registry } from "../plugin/registry.js";
 import { convert } from "./convert.js";
@@ -117,7 +117,7 @@ export async function convertMany(
         const run = async (one: ConvertRequest) => {
           const confirmed = confirm ? await confirm(one) : one;
           return confirmed === null
-            ? upToDateReport(one.inputs.map((input) => redact(input, host.registry)))
+            ? upToDateReport(redactEach(one.inputs, host.registry))
             : convert(confirmed, host, executor, reservations);
         };
         const outcome = await tryConvert(one, host, run);
@@ -268,7 +268,7 @@ function planFolderOutputs(
     else if (request.onNameClash === "number")
       clashing.push({ address: input.address, stem: output.slice(0, -extension.length - 1) });
     else {
-      const inputs = [other.inputs[0]!, input.address].map((one) => redact(one, registry));
+      const inputs = redactEach([other.inputs[0]!, input.address], registry);
       throw createError("output-collision", { output, inputs, remedy: "number them with --on-name-clash number" });
     }
   }

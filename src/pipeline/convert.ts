@@ -65,7 +65,7 @@ async function convertInSpan(
   if (isFile) recoverOutput(request.output, request.append === true);
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
-    return upToDateReport(request.inputs.map((input) => redact(input, host.registry)));
+    return upToDateReport(pathPlan.inputNames);
   const sources = new InputFileStates(
     isRewritten ? [...request.inputs, request.output] : request.inputs,
     (path) => host.registry.findSiblingExtensions(path),

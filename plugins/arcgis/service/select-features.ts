@@ -3,9 +3,10 @@ import type { Extent, Geometry, SplitCondition, SplitFilter } from "../../../src
 import { integerOf, isObject, type Json, objectsOf } from "../../shared/json/values.js";
 import {
   boxAcross,
+  chooseBox,
+  comparesNumbers,
   extentOf,
   orderedFields,
-  orderProbes,
   probedFeatures,
   widen,
 } from "../../shared/selection-probes.js";
@@ -27,15 +28,8 @@ export async function selectFeatures(
   const isPlace = layer.plan.geometryTypes === null || layer.plan.geometryTypes.length > 0;
   const boxes = isPlace ? (filter.boxes ?? []) : [];
   if (boxes.length === 0 || !(await questions.isBoxApplied())) return base;
-  const hits: Selection[] = [];
-  for (const box of boxes) {
-    const selection = boxSelection(where, box);
-    const count = await questions.count(selection);
-    if (count === null) return base;
-    if (count > 0) hits.push(selection);
-  }
-  // A query has one box. Of none with features, any finds none.
-  return hits.length > 1 ? base : (hits[0] ?? boxSelection(where, boxes[0]!));
+  const box = await chooseBox(boxes, (each) => questions.count(boxSelection(where, each)));
+  return box === null ? base : boxSelection(where, box);
 }
 
 /** The conditions that the service applies correctly; all features if it refuses them, or compares numbers as texts. */
@@ -53,9 +47,8 @@ async function selectWhere(
     const own = isObject(attributes) ? attributes : {};
     return Object.fromEntries(plans.map(({ field, attribute }) => [field.name, own[attribute]]));
   });
-  for (const probe of orderProbes(fields, values) ?? [null])
-    if (!probe || !(await questions.count({ where: whereOf(plans, probe) }))) return everything.where;
-  return where;
+  const isOrdered = await comparesNumbers(fields, values, (probe) => questions.count({ where: whereOf(plans, probe) }));
+  return isOrdered ? where : everything.where;
 }
 
 /** Questions about some features of a layer. */

@@ -6,9 +6,10 @@ import { GeometryParseError } from "../../shared/geometry-parse-error.js";
 import { integerOf, isObject, type Json } from "../../shared/json/values.js";
 import {
   boxAcross,
+  chooseBox,
+  comparesNumbers,
   extentOf,
   orderedFields,
-  orderProbes,
   probedFeatures,
   widen,
 } from "../../shared/selection-probes.js";
@@ -82,15 +83,9 @@ export async function selectItems(
   if ((await count(boxOf(collection, widen(around), !isNorthFirst))) !== 0) return base;
   const across = boxAcross(sample.geometry);
   if (across && !((await count(boxOf(collection, across))) ?? 0)) return base;
-  const hits: Selection[] = [];
-  for (const box of boxes) {
-    const selection = { ...base, ...boxOf(collection, box) };
-    const found = await count(selection);
-    if (found === null) return base;
-    if (found > 0) hits.push(selection);
-  }
-  // A request has one box. Of none with features, any finds none.
-  return hits.length > 1 ? base : (hits[0] ?? { ...base, ...boxOf(collection, boxes[0]!) });
+  const selectionOf = (box: Extent): Selection => ({ ...base, ...boxOf(collection, box) });
+  const box = await chooseBox(boxes, (each) => count(selectionOf(each)));
+  return box === null ? base : selectionOf(box);
 }
 
 /** The conditions that the service applies correctly; none if it refuses them, or compares numbers as texts. */
@@ -105,9 +100,9 @@ async function selectWhere(
   const fields = orderedFields(conditions.filter(isSent));
   if (fields.length === 0) return where;
   const { properties } = await readSample(client, collection, {}, probedFeatures);
-  for (const probe of orderProbes(fields, properties) ?? [null])
-    if (!probe || !(await readSample(client, collection, filterOf(collection, probe))).count) return {};
-  return where;
+  const count = async (probe: readonly SplitCondition[]): Promise<number | null> =>
+    (await readSample(client, collection, filterOf(collection, probe))).count;
+  return (await comparesNumbers(fields, properties, count)) ? where : {};
 }
 
 interface Sample {

@@ -2,7 +2,7 @@
 import type { Extent, Geometry, SplitFilter } from "../../../src/model/index.js";
 import { createError, type ReadContext } from "../../../src/plugin/index.js";
 import { GeometryParseError } from "../../shared/geometry-parse-error.js";
-import { boxAcross, extentOf, widen } from "../../shared/selection-probes.js";
+import { boxAcross, chooseBox, extentOf, widen } from "../../shared/selection-probes.js";
 import type { GmlElement } from "../gml/element.js";
 import { GeometryReader } from "../gml/geometry.js";
 import { geometryOf } from "../gml/properties.js";
@@ -123,27 +123,20 @@ async function withBox(
   if (geometry === null) return query;
   const around = widen(extentOf(geometry));
   const { isNorthFirst } = await resolveSrsName(query.srsName!, "auto", context.crs);
-  const count = async (box: Extent, order = isNorthFirst): Promise<number> => {
+  const count = async (box: Extent, order = isNorthFirst): Promise<number | null> => {
     try {
-      return (await countFeatures(client, { ...query, bbox: bboxOf(box, order, query.srsName!) }, context)) ?? -1;
+      return await countFeatures(client, { ...query, bbox: bboxOf(box, order, query.srsName!) }, context);
     } catch (error) {
-      if (error instanceof RequestRefused) return -1;
+      if (error instanceof RequestRefused) return null;
       throw error;
     }
   };
   // A service that takes the axes in another order finds nothing around its own feature, or something at the other place.
-  if ((await count(around)) < 1 || (await count(around, !isNorthFirst)) > 0) return query;
+  if (!(await count(around)) || (await count(around, !isNorthFirst))) return query;
   const across = boxAcross(geometry);
-  if (across && (await count(across)) < 1) return query;
-  const hits: Extent[] = [];
-  for (const box of boxes) {
-    const found = await count(box);
-    if (found < 0) return query;
-    if (found > 0) hits.push(box);
-  }
-  // A query has one box. Of none with features, any finds none.
-  if (hits.length > 1) return query;
-  return { ...query, bbox: bboxOf(hits[0] ?? boxes[0]!, isNorthFirst, query.srsName!) };
+  if (across && !(await count(across))) return query;
+  const box = await chooseBox(boxes, (each) => count(each));
+  return box === null ? query : { ...query, bbox: bboxOf(box, isNorthFirst, query.srsName!) };
 }
 
 function geometryIn(feature: GmlElement, layer: WfsLayer, { isNorthFirst }: ReferenceSystem): Geometry | null {

@@ -110,13 +110,11 @@ class ZipExtractor {
       const root = this.options.spool.folder();
       const files = new Map<string, FileSource>();
       for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
-      const members: OpenedInput[] = [];
-      if (findMain) return this.datasetEntries(found, chosen, files, source);
-      for (const { path } of chosen.members) {
-        const file = files.get(path);
-        if (file) members.push(...(await this.openEntry(file, depth)));
-      }
-      const otherEntries = found.filter((each) => !chosen.extract.includes(each)).map((each) => each.path);
+      const members = findMain
+        ? this.datasetEntries(found, chosen, files, source)
+        : await this.openMembers(chosen, files, depth);
+      const own = new Set(chosen.extract.filter((each) => !chosen.linked?.includes(each)));
+      const otherEntries = found.filter((each) => !own.has(each)).map(({ path }) => path);
       return members.map((member) => ({ ...member, otherEntries }));
     } catch (error) {
       if (this.options.signal.aborted) throw createError("interrupted", {}, error);
@@ -124,6 +122,19 @@ class ZipExtractor {
     } finally {
       zip.close();
     }
+  }
+
+  private async openMembers(
+    { members }: SelectedEntries,
+    files: ReadonlyMap<string, FileSource>,
+    depth: number,
+  ): Promise<OpenedInput[]> {
+    const opened: OpenedInput[] = [];
+    for (const { path } of members) {
+      const file = files.get(path);
+      if (file) opened.push(...(await this.openEntry(file, depth)));
+    }
+    return opened;
   }
 
   private async list(zip: ZipFile, source: FileSource): Promise<ZipEntry[]> {
@@ -200,9 +211,6 @@ class ZipExtractor {
     const ignoredEntries = found
       .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
       .map(({ path }) => path);
-    const otherEntries = found
-      .filter((each) => !extract.includes(each) || linked?.includes(each))
-      .map(({ path }) => path);
     const linkedFiles = new Map(linked?.map(({ path }) => [path, files.get(path)!.path]));
     const others = found
       .filter((each) => !extract.includes(each) && !isPrimary(each.path) && !isCompanion(each.path))
@@ -212,7 +220,6 @@ class ZipExtractor {
       return {
         source: linked ? file.withEntries({ main: path, files: linkedFiles, others }) : file,
         ignoredEntries,
-        otherEntries,
       };
     });
   }

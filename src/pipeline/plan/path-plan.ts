@@ -16,7 +16,7 @@ import {
   shortenName,
 } from "../../io/output/temporary-names.js";
 import { windowsNameProblem } from "../../io/output/windows-names.js";
-import { redact } from "../../io/redact.js";
+import { redactEach } from "../../io/redact.js";
 import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
@@ -203,7 +203,7 @@ export class PathPlan {
     this.mayReplace = mayReplace;
     this.reservations = reservations;
     const { output, overwrite = false } = request;
-    this.inputNames = request.inputs.map((input) => redact(input, registry));
+    this.inputNames = redactEach(request.inputs, registry);
     this.inputPaths = request.inputs.map(originalPath);
     this.inputFiles = inputFiles(this.inputPaths, registry);
     this.outputName = output;

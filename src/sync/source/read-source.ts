@@ -6,7 +6,7 @@ import type { KeyReader } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
-import { redact } from "../../io/redact.js";
+import { redactEach } from "../../io/redact.js";
 import { findInexactInteger } from "../../model/exact-json.js";
 import type { Extent, Geometry } from "../../model/geometry.js";
 import { GeometryExtent } from "../../model/geometry-extent.js";
@@ -107,7 +107,7 @@ export async function readSource(
     spooledFiles = await spoolWithIds(spooledFiles, idField, request, host, spool);
     index = await indexFeatures(spooledFiles, request, host, workspace);
   }
-  const names = inputs.map((input) => redact(input, host.registry));
+  const names = redactEach(inputs, host.registry);
   index.outOfScope.check(names.join(", "), index.features);
   for await (const rejected of rejects.readFeatures()) index.hash.update(JSON.stringify(rejected));
   const { skippedRanges, read: readCount, withoutGeometry } = report;
