@@ -1,3 +1,4 @@
+import { createKernelFactory } from "../model/kernel-factory.js";
 import { wasm } from "./kernels/compiled/count-kernel.js";
 
 /** The functions of `kernels/assembly/count-kernel.ts`; tables and arrays are offsets in `memory`. */
@@ -37,11 +38,10 @@ export interface CountKernel {
   purge(table: number): void;
 }
 
-let compiled: WebAssembly.Module | undefined;
+const createExports = createKernelFactory<CountKernel>(wasm);
 
 export function createCountKernel(): CountKernel {
-  compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
-  const kernel = new WebAssembly.Instance(compiled).exports as unknown as CountKernel;
+  const kernel = createExports();
   kernel.reset();
   return kernel;
 }

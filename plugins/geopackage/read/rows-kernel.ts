@@ -5,25 +5,16 @@ import {
   type GeometryColumn,
   isLittleEndian,
 } from "../../../src/model/index.js";
+import { createKernelFactory } from "../../../src/model/kernel-factory.js";
 import { wasm } from "../../shared/kernels/compiled/rows-kernel.js";
 import type { SqliteHeader } from "../sqlite/header.js";
 import type { RowReader, SqliteRow } from "../sqlite/row-reader.js";
+import { KernelColumn } from "./kernel-columns.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 
-/** The roles of columns in `assembly/rows-kernel.ts`; other columns are decoded in TypeScript. */
-const roleNumbers = {
-  rowid: 0,
-  boolean: 1,
-  int32: 2,
-  int64: 3,
-  double: 4,
-  text: 5,
-  date: 6,
-  time: 7,
-  datetime: 8,
-  geometry: 9,
-  binary: 10,
-} as const;
+/** Columns with other roles are decoded in TypeScript. */
+const { nothing, ...kinds } = KernelColumn;
+const roleNumbers = { rowid: nothing, ...kinds };
 
 /** Tables with more columns are decoded in TypeScript, as the memory of the kernel grows with them. */
 const maxColumns = 100;
@@ -65,7 +56,7 @@ export interface DecodedRows {
   readonly geometry: GeometryColumn;
 }
 
-let compiled: WebAssembly.Module | undefined;
+const createExports = createKernelFactory<Exports>(wasm);
 /** A kernel of this thread that is not used, with its memory of some megabytes. */
 let idle: RowsKernel | undefined;
 
@@ -77,8 +68,7 @@ export class RowsKernel {
   private memory = new Uint8Array(0);
 
   private constructor() {
-    compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
-    this.exports = new WebAssembly.Instance(compiled).exports as unknown as Exports;
+    this.exports = createExports();
   }
 
   /** Null if the rows of the table must be decoded in TypeScript. The caller releases it. */

@@ -1,18 +1,5 @@
+import { createKernelFactory } from "../../../src/model/kernel-factory.js";
 import { wasm } from "../../shared/kernels/compiled/table-kernel.js";
-
-/** What the kernel measures in a column. */
-export const Measure = {
-  nothing: 0,
-  boolean: 1,
-  int32: 2,
-  int64: 3,
-  double: 4,
-  text: 5,
-  date: 6,
-  time: 7,
-  datetime: 8,
-  geometry: 9,
-} as const;
 
 /** What `addPage` returns if it is not the index of a row with overflow pages. */
 export const pageDone = -1;
@@ -42,9 +29,4 @@ export interface TableKernel {
   mostInteger(column: number): number;
 }
 
-let compiled: WebAssembly.Module | undefined;
-
-export function createTableKernel(): TableKernel {
-  compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
-  return new WebAssembly.Instance(compiled).exports as unknown as TableKernel;
-}
+export const createTableKernel = createKernelFactory<TableKernel>(wasm);

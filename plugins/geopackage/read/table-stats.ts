@@ -12,16 +12,18 @@ import {
 import type { SqliteHeader } from "../sqlite/header.js";
 import type { RowReader } from "../sqlite/row-reader.js";
 import { pageHeaderOffset } from "../sqlite/tree.js";
+import { KernelColumn } from "./kernel-columns.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
-import { createTableKernel, Measure, pageDone, type TableKernel } from "./table-kernel.js";
+import { createTableKernel, pageDone, type TableKernel } from "./table-kernel.js";
 
 /** Room after a page or record, which the kernel may read from a damaged one. */
 const slackBytes = 32;
 
 /** What to measure in a column; undefined if its values must be decoded. */
 function measureOf(role: ColumnPlan["role"]): number | undefined {
-  if (role === "rowid") return Measure.nothing;
-  return Object.hasOwn(Measure, role) ? Measure[role as keyof typeof Measure] : undefined;
+  if (role === "rowid") return KernelColumn.nothing;
+  if (role === "binary") return undefined;
+  return Object.hasOwn(KernelColumn, role) ? KernelColumn[role as keyof typeof KernelColumn] : undefined;
 }
 
 /** Collects the statistics of a table from its pages, without decoding columns. */

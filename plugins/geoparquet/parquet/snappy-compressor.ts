@@ -1,4 +1,5 @@
 /** Compresses with Snappy, in a kernel of constant memory. */
+import { createKernelFactory } from "../../../src/model/kernel-factory.js";
 import { wasm } from "../../shared/kernels/compiled/snappy-kernel.js";
 
 /** The functions of `assembly/snappy-kernel.ts`; offsets are in `memory`. */
@@ -10,6 +11,8 @@ interface SnappyKernel {
   compress(size: number): number;
 }
 
+const createKernel = createKernelFactory<SnappyKernel>(wasm);
+
 /** Blocks are compressed each for itself. */
 const blockBytes = 1 << 16;
 /** Bytes of the size that begins a stream. */
@@ -19,8 +22,7 @@ const maxHeaderBytes = 5;
 const maxCompressedBytes = (size: number): number => maxHeaderBytes + size + (size >> 6) + 8;
 
 export class SnappyCompressor {
-  private readonly kernel = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, "base64")))
-    .exports as unknown as SnappyKernel;
+  private readonly kernel = createKernel();
   private readonly memory = new Uint8Array(this.kernel.memory.buffer);
 
   private result = Buffer.alloc(0);

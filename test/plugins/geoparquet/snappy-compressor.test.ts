@@ -48,7 +48,7 @@ test.each([0, 1, 15, 16, 17, 60, 61, 256, 257, 65_535, 65_536, 65_537, 300_000])
   },
 );
 
-test("text becomes less than half, by itself and whatever was compressed before", () => {
+test("text is compressed to less than half its size, also after other bytes", () => {
   const text = readFileSync("package-lock.json");
   const first = compressor.compress(text);
   expectSameBytes(first, text);

@@ -4,6 +4,7 @@
  * that of `src/model/column.ts` and `src/model/geometry.ts`. A batch with a value that has to be converted, repaired or
  * reported is refused as a whole: its records are still there for the functions in TypeScript. One table at a time.
  */
+import { ColumnKind } from "./column-kind.js";
 import { addGeometries, geometryBytes, geometryLayout, openGeometries } from "./geometry-columns.js";
 import {
   cellBytes,
@@ -18,21 +19,6 @@ import {
 } from "./sqlite-record.js";
 import { Temporal, temporalType } from "./temporal.js";
 import { isUtf8 } from "./utf8.js";
-
-/** How a column is decoded; the numbers of `RowsKernel`. */
-enum Role {
-  nothing,
-  boolean,
-  int32,
-  int64,
-  double,
-  text,
-  date,
-  time,
-  datetime,
-  geometry,
-  binary,
-}
 
 const maxRows: u32 = 1024;
 /** A batch is full with so many bytes of records; a longer record than the second is left to TypeScript. */
@@ -112,9 +98,9 @@ export function open(count: u32, usable: u32, narrowIds: bool): void {
   reset();
 }
 
-export function setRole(index: u32, role: Role): void {
+export function setRole(index: u32, role: ColumnKind): void {
   store<u8>(roles + index, role);
-  if (role === Role.geometry) geometryColumn = index;
+  if (role === ColumnKind.geometry) geometryColumn = index;
 }
 
 /** The srs_id that all geometries have to have. */
@@ -288,8 +274,8 @@ export function finish(): u32 {
   if (!isDecodable) return 0;
   let at = block;
   for (let c: u32 = 0; c < columnCount; c++) {
-    const role = <Role>load<u8>(roles + c);
-    if (role === Role.nothing || role === Role.geometry) continue;
+    const role = <ColumnKind>load<u8>(roles + c);
+    if (role === ColumnKind.nothing || role === ColumnKind.geometry) continue;
     at = addColumn(c, role, align(at));
     if (at === 0) return 0;
   }
@@ -312,12 +298,12 @@ function addIds(at: usize): usize {
 }
 
 /** @returns the end of the column; 0 if a value must be decoded in TypeScript */
-function addColumn(c: u32, role: Role, at: usize): usize {
+function addColumn(c: u32, role: ColumnKind, at: usize): usize {
   const place = changetype<Place>(places + <usize>c * offsetof<Place>());
   const from = cells + <usize>c * maxRows * cellBytes;
   place.values = <u32>(at - block);
-  if (role >= Role.text) return addBytes(place, from, role, at);
-  const size: usize = role === Role.boolean ? 1 : role === Role.int32 ? 4 : 8;
+  if (role >= ColumnKind.text) return addBytes(place, from, role, at);
+  const size: usize = role === ColumnKind.boolean ? 1 : role === ColumnKind.int32 ? 4 : 8;
   const presence = at + size * <usize>rows;
   place.presence = <u32>(presence - block);
   for (let row: u32 = 0; row < rows; row++) {
@@ -330,8 +316,8 @@ function addColumn(c: u32, role: Role, at: usize): usize {
   return presence + rows;
 }
 
-function addNumber(at: usize, from: usize, serial: u32, role: Role): bool {
-  if (role === Role.double) {
+function addNumber(at: usize, from: usize, serial: u32, role: ColumnKind): bool {
+  if (role === ColumnKind.double) {
     if (serial === 7) store<u64>(at, bswap<u64>(load<u64>(from)));
     else if (serial === 0) store<f64>(at, 0);
     else if (isInteger(serial) && serial !== 6) store<f64>(at, <f64>readInteger(from, serial));
@@ -340,8 +326,8 @@ function addNumber(at: usize, from: usize, serial: u32, role: Role): bool {
   }
   if (serial !== 0 && !isInteger(serial)) return false;
   const value: i64 = serial === 0 ? 0 : readInteger(from, serial);
-  if (role === Role.int64) store<i64>(at, value);
-  else if (role === Role.int32) {
+  if (role === ColumnKind.int64) store<i64>(at, value);
+  else if (role === ColumnKind.int32) {
     if (<i64>(<i32>value) !== value) return false;
     store<i32>(at, <i32>value);
   } else {
@@ -351,7 +337,7 @@ function addNumber(at: usize, from: usize, serial: u32, role: Role): bool {
   return true;
 }
 
-function addBytes(place: Place, from: usize, role: Role, at: usize): usize {
+function addBytes(place: Place, from: usize, role: ColumnKind, at: usize): usize {
   const presence = at + 4 * <usize>(rows + 1);
   const bytes = presence + rows;
   place.presence = <u32>(presence - block);
@@ -386,15 +372,15 @@ function copy(to: usize, from: usize, size: usize): void {
 }
 
 /** Whether a blob or text is what the column holds, in its canonical form. */
-function isPlain(at: usize, size: usize, serial: u32, role: Role): bool {
-  if (role === Role.binary) return (serial & 1) === 0;
+function isPlain(at: usize, size: usize, serial: u32, role: ColumnKind): bool {
+  if (role === ColumnKind.binary) return (serial & 1) === 0;
   if ((serial & 1) === 0) return false;
   switch (role) {
-    case Role.date:
+    case ColumnKind.date:
       return temporalType(at, at + size) === Temporal.date;
-    case Role.time:
+    case ColumnKind.time:
       return temporalType(at, at + size) === Temporal.time;
-    case Role.datetime:
+    case ColumnKind.datetime:
       return temporalType(at, at + size) === Temporal.datetime;
     default:
       return isUtf8(at, at + size);

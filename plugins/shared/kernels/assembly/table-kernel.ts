@@ -2,28 +2,15 @@
  * Statistics of the rows of a SQLite table (file format, 1.6 and 2.1), from whole leaf pages: the types of geometries,
  * the size of the longest text, the range of integers. One instance for each table.
  */
+import { ColumnKind } from "./column-kind.js";
 import { contentBytes, isInteger, next, uint16, varint } from "./sqlite-record.js";
 import { Temporal, temporalType } from "./temporal.js";
 import { isUtf8 } from "./utf8.js";
 import { flatKind } from "./wkb.js";
 
-/** What is measured in a column; the numbers of `TableKernel`. */
-enum Measure {
-  nothing,
-  boolean,
-  int32,
-  int64,
-  double,
-  text,
-  date,
-  time,
-  datetime,
-  geometry,
-}
-
 @unmanaged
 class Column {
-  measure: Measure;
+  measure: ColumnKind;
   /** Size of the longest text in bytes. */
   longest: u32;
   /** Values that are not null. */
@@ -60,9 +47,9 @@ export function open(count: u32, points: bool): void {
   memory.fill(columns, 0, <usize>count * offsetof<Column>());
 }
 
-export function setMeasure(index: u32, measure: Measure): void {
+export function setMeasure(index: u32, measure: ColumnKind): void {
   column(index).measure = measure;
-  if (measure === Measure.geometry) geometryColumn = index;
+  if (measure === ColumnKind.geometry) geometryColumn = index;
 }
 
 /** Memory for a page or a record. */
@@ -129,18 +116,18 @@ function add(from: usize, to: usize, id: i32): bool {
 /** @returns false if the value must be decoded */
 function measure(column: Column, at: usize, serial: u32, size: usize): bool {
   const wanted = column.measure;
-  if (wanted === Measure.nothing) return true;
-  if (wanted === Measure.geometry) return addGeometry(at, serial, size);
+  if (wanted === ColumnKind.nothing) return true;
+  if (wanted === ColumnKind.geometry) return addGeometry(at, serial, size);
   if (serial === 0) return true;
   column.values++;
   switch (wanted) {
-    case Measure.boolean:
+    case ColumnKind.boolean:
       return serial === 8 || serial === 9;
-    case Measure.int32:
+    case ColumnKind.int32:
       return isInteger(serial) && (serial <= 4 || serial >= 8) && addInteger(column, at, serial);
-    case Measure.int64:
+    case ColumnKind.int64:
       return isInteger(serial) && (serial <= 5 || serial >= 8) && addInteger(column, at, serial);
-    case Measure.double:
+    case ColumnKind.double:
       return serial === 7 || (isInteger(serial) && serial !== 6);
     default:
       return serial >= 13 && (serial & 1) === 1 && addText(column, at, size);
@@ -163,11 +150,11 @@ function addInteger(column: Column, at: usize, serial: u32): bool {
 function addText(column: Column, at: usize, size: usize): bool {
   if (<u32>size > column.longest) column.longest = <u32>size;
   switch (column.measure) {
-    case Measure.date:
+    case ColumnKind.date:
       return temporalType(at, at + size) === Temporal.date;
-    case Measure.time:
+    case ColumnKind.time:
       return temporalType(at, at + size) === Temporal.time;
-    case Measure.datetime:
+    case ColumnKind.datetime:
       return temporalType(at, at + size) === Temporal.datetime;
     default:
       return isUtf8(at, at + size);

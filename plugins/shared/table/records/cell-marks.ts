@@ -1,3 +1,4 @@
+import { createKernelFactory } from "../../../../src/model/kernel-factory.js";
 import { wasm } from "../../kernels/compiled/cells-kernel.js";
 
 /** The functions of `plugins/shared/kernels/assembly/cells-kernel.ts`; offsets are in `memory`. */
@@ -23,7 +24,7 @@ export const endingMask = (1 << endingBits) - 1;
 
 const windowBytes = 1 << 16;
 
-let compiled: WebAssembly.Module | undefined;
+const createKernel = createKernelFactory<CellsKernel>(wasm);
 
 /** The bytes that end cells and records, in one window of a block after the other. */
 export class CellMarks {
@@ -42,8 +43,7 @@ export class CellMarks {
   private next = 0;
 
   private constructor(private readonly delimiter: number) {
-    compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
-    this.kernel = new WebAssembly.Instance(compiled).exports as unknown as CellsKernel;
+    this.kernel = createKernel();
     const { buffer } = this.kernel.memory;
     this.window = new Uint8Array(buffer, this.kernel.windowAt(), windowBytes);
     this.marks = new Uint32Array(buffer, this.kernel.marksAt(), windowBytes);

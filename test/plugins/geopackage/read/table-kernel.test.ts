@@ -2,7 +2,8 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createTableKernel, Measure } from "../../../../plugins/geopackage/read/table-kernel.js";
+import { KernelColumn } from "../../../../plugins/geopackage/read/kernel-columns.js";
+import { createTableKernel } from "../../../../plugins/geopackage/read/table-kernel.js";
 import { temporalTypeAt } from "../../../../src/model/temporal-type.js";
 
 const textSerial = (size: number): number => 2 * size + 13;
@@ -35,7 +36,7 @@ const nearlyText = fc
 test("text is UTF-8 for the kernel where it is for Node", () => {
   fc.assert(
     fc.property(fc.oneof(nearlyText, fc.uint8Array({ maxLength: 40 })), (bytes) => {
-      expect(accepts(Measure.text, bytes)).toBe(isUtf8(bytes));
+      expect(accepts(KernelColumn.text, bytes)).toBe(isUtf8(bytes));
     }),
     { numRuns: 1000 },
   );
@@ -63,7 +64,7 @@ test("dates and times are those of the TypeScript function", () => {
       const bytes = Buffer.from(text.slice(0, at) + inserted + text.slice(at + inserted.length));
       const found = temporalTypeAt(bytes, 0, bytes.length);
       for (const type of ["date", "time", "datetime"] as const)
-        expect([type, accepts(Measure[type], bytes)]).toEqual([type, found === type]);
+        expect([type, accepts(KernelColumn[type], bytes)]).toEqual([type, found === type]);
     }),
     { numRuns: 1000 },
   );
