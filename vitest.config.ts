@@ -22,8 +22,10 @@ export default defineConfig({
     setupFiles: ["test/property-seed.ts"],
     // Results must not depend on installed grids; tests of the standard folders set their own.
     env: { GEOFERRY_STANDARD_GRIDS: "0" },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: a test of seconds takes a minute on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     sequence: { sequencer: SlowFilesFirst },
   },

@@ -170,7 +170,7 @@ const changedFields = ({ values = [], movement }: ChangeRecord): string[] => [
   ...(movement ? ["geometry"] : []),
 ];
 
-describe.skipIf(!hasGdal)("versions with known edits", { timeout: 60_000 }, () => {
+describe.skipIf(!hasGdal)("versions with known edits", () => {
   test.each(Array.from({ length: 20 }, (_, n) => n + 1))("of seed %i", (seed) => {
     const { old, recent, edits } = makeVersions(seed);
     const [before, after] = pairsOfFormats[seed % pairsOfFormats.length]!;

@@ -59,7 +59,7 @@ describe("a layer of a service", () => {
     expect(await names(map)).toHaveLength(2499);
   });
 
-  test("is described by info and examined by check", { timeout: 60_000 }, async () => {
+  test("is described by info and examined by check", async () => {
     const { stdout, stderr } = await succeed(["info", koop.service]);
     expect(stdout + stderr).toMatch(/places[\s\S]*2,500[\s\S]*Point[\s\S]*EPSG:4326/);
     await succeed(["check", layer]);

@@ -25,7 +25,7 @@ beforeAll(() => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
-}, 60_000);
+});
 
 /** Total bytes of a folder. */
 const sizeOf = (folder: string): number =>

@@ -224,7 +224,7 @@ test("a step that reads a map of an unresponsive service ends within its timeout
   expect([status, report.steps[0]!.error?.code]).toEqual([8, "step-timeout"]);
   // A response may take sixty seconds, and is requested several times.
   expect(performance.now() - began).toBeLessThan(50_000);
-}, 60_000);
+});
 
 test("rejected features are reported in every run until the source is corrected", async () => {
   put("huts.csv", "name,lon,lat\na,7,46\nb,7,south\n");

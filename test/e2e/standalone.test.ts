@@ -87,7 +87,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
       service.kill();
       await once(service, "exit");
     }
-  }, 60_000);
+  });
 });
 
 const emulator = "qemu-aarch64-static";

@@ -116,7 +116,12 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
     expect(shown(await world.features(map))).toEqual(shown(wanted));
   });
 
-  const points = writes.flatMap((method, i) => moments.map((moment) => [i + 1, method, moment] as const));
+  // A request that was not applied leaves the map as the applied one before it did, except where the kind of write changes.
+  const points = writes.flatMap((method, i) =>
+    moments
+      .filter((moment) => moment === "after it" || method !== writes[i - 1])
+      .map((moment) => [i + 1, method, moment] as const),
+  );
   test.each(points)("the next run completes one killed at write %i (%s), %s", async (nth, _method, moment) => {
     const { map, ids, path } = await begun();
     let seen = 0;

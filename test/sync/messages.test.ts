@@ -489,12 +489,16 @@ describe("command line", () => {
   });
 });
 
-test("a second run on a locked map stops", { timeout: 120_000 }, async () => {
+test("a second run on a locked map stops", async () => {
   const map = await mapWith(createPlaces(12));
   const backup = join(world.folder, `${map}.kept.geojson`);
   const changed = createPlaces(1, () => ({ title: "new" }));
   expect(await push(changed, map, "--remote-field", "ref", "--backup", backup)).toMatchObject({ status: 0 });
-  proxy.calm().on("GET", 1, faults.delayedBy(20_000));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  proxy.calm().on("GET", 1, faults.delayedUntil(released));
   const source = world.source([...changed, ...createPlaces(13).slice(1)]);
   const args = ["push", source, "--map", map, "--remote-field", "ref"];
   const first = run(args);
@@ -512,6 +516,7 @@ test("a second run on a locked map stops", { timeout: 120_000 }, async () => {
   expect(restoring.stderr).toMatch(/another run is changing map/);
   expect(restoring.stderr).toMatch(/1 feature will be reverted/);
   expect((await run(["restore", backup])).status).toBe(11);
+  release();
   expect(await first).toMatchObject({ status: 0 });
 });
 

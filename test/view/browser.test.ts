@@ -207,9 +207,10 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(before.equals(await picture(page))).toBe(false);
     await page.getByRole("columnheader", { name: "visitors" }).click();
     expect(await page.getByRole("columnheader", { name: "visitors" }).getAttribute("aria-sort")).toBe("ascending");
+    // The values of these 17 features in ascending order, of which the table shows at least ten: counted with awk.
     await expect
-      .poll(async () => (await cells(page, 5)).map(Number))
-      .toEqual([...(await cells(page, 5)).map(Number)].sort((a, b) => a - b));
+      .poll(async () => (await cells(page, 5)).slice(0, 10).map(Number))
+      .toEqual([50, 51, 60, 61, 62, 71, 72, 73, 74, 82]);
     await page.getByRole("columnheader", { name: "visitors" }).click();
     await expect.poll(async () => Number((await cells(page, 5))[0])).toBe(96);
     await page.locator("#filter").fill("visitrs > 3");

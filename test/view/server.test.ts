@@ -45,7 +45,7 @@ function ask(
 
 const secretOf = (url: string): string => new URL(url).pathname.slice(1, -1);
 
-describe("a running view", { timeout: 60_000 }, () => {
+describe("a running view", () => {
   test("answers below its secret, and says nothing without it", async () => {
     const { url } = await start();
     const secret = secretOf(url);
@@ -186,7 +186,7 @@ describe("a running view", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the end", { timeout: 60_000 }, () => {
+describe("the end", () => {
   test.each(["SIGTERM", "SIGINT"] as const)("by %s leaves no temporary files, and is a success", async (signal) => {
     const folder = scratch.path(`tmp-${signal}`);
     mkdirSync(folder);
@@ -200,7 +200,7 @@ describe("the end", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the command", { timeout: 60_000 }, () => {
+describe("the command", () => {
   const run = (...args: string[]) => geoferry(["view", ...args], { cwd: scratch.folder });
 
   test("prints the address alone on stdout, and with --json as a record", async () => {

@@ -79,10 +79,7 @@ export class OdsCells implements CellWriter {
     out.ascii("><text:p>");
     const dropped = this.paragraphs(bytes, from, to);
     out.ascii("</text:p></table:table-cell>");
-    if (dropped > 0) {
-      const example = "control characters, which XML cannot hold";
-      this.context.reportLoss("character-dropped", field, example, dropped);
-    }
+    if (dropped) this.context.reportLoss("character-dropped", field, "control characters, which XML cannot hold");
   }
 
   private attribute(bytes: Uint8Array, from: number, to: number): void {
@@ -96,10 +93,10 @@ export class OdsCells implements CellWriter {
     }
   }
 
-  /** Blanks are elements where white space would be collapsed (ODF 1.3, 6.1.2). @returns the characters left out */
-  private paragraphs(bytes: Uint8Array, from: number, to: number): number {
+  /** Blanks are elements where white space would be collapsed (ODF 1.3, 6.1.2). @returns whether characters were left out */
+  private paragraphs(bytes: Uint8Array, from: number, to: number): boolean {
     const { out } = this;
-    let dropped = 0;
+    let dropped = false;
     let start = from;
     for (let i = from; i < to; i++) {
       if (special[bytes[i]!] === 0) continue;
@@ -118,11 +115,11 @@ export class OdsCells implements CellWriter {
       } else if (byte === 9) out.ascii("<text:tab/>");
       else if (byte === 10) out.ascii("</text:p><text:p>");
       else if (byte === 0xef) {
-        dropped++;
+        dropped = true;
         i += 2;
       } else if (byte < 32) {
         // A carriage return is in the attribute.
-        if (byte !== 13) dropped++;
+        if (byte !== 13) dropped = true;
       } else out.ascii(references[byte]!);
       start = i + 1;
     }

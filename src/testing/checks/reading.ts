@@ -39,10 +39,10 @@ async function writeLargeFiles(subject: CheckSubject, folder: string): Promise<R
   const accepts = capabilitiesOf(subject);
   const types = accepts.families?.at(-1)?.types ?? accepts.geometryTypes;
   const text = { name: "f_text", type: "text", values: edgeValues.text } as const;
-  const padding = { name: "f_padding", type: "text", values: ["lorem ipsum dolor sit amet ".repeat(9)] } as const;
+  const padding = { name: "f_padding", type: "text", values: ["lorem ipsum dolor sit amet ".repeat(40)] } as const;
   const int = { name: "f_int32", type: "int32", values: edgeValues.int32 } as const;
   const batch = sampleBatch({
-    features: 16_000,
+    features: 5000,
     types,
     fields: [text, int, padding],
     ids: "int32",

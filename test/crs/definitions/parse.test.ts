@@ -179,7 +179,7 @@ describe.skipIf(needsProj)("definitions written by GDAL", () => {
         expected.push(`EPSG:${code}`);
       }
       expect(found).toEqual(expected);
-    }, 60_000);
+    });
   }
 });
 

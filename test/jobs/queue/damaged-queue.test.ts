@@ -10,7 +10,7 @@ import { hasRedis } from "../../support/servers/redis.js";
 
 const { at, put, environment, runServed: run } = await ServedJobFixture.open();
 
-describe.runIf(hasRedis)("a damaged queue", { timeout: 60_000 }, () => {
+describe.runIf(hasRedis)("a damaged queue", () => {
   const fleet = new WorkerFleet(environment);
 
   function connect(): Redis {

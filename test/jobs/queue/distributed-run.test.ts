@@ -36,8 +36,8 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
 
-  test("a run of 500 files and a map completes when two of three workers are killed", async () => {
-    tables(500);
+  test("a run of 250 files and a map completes when two of three workers are killed", async () => {
+    tables(250);
     const map = await world.newMap();
     const places = `{name: places, needs: archive, source: out/*.geojson, target: {map: ${map}, remoteField: name}}`;
     put("job.yaml", `name: many\nsteps:\n  - ${archive}\n  - ${places}\n`);
@@ -53,7 +53,7 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
     expect([status, report.result]).toEqual([0, "done"]);
     expect(contents("out")).toEqual(await alone(archive));
     const names = (await world.features(map)).map(({ properties }) => properties.name);
-    const expected = Array.from({ length: 500 }, (_, n) => [`a${n}`, `b${n}`]).flat();
+    const expected = Array.from({ length: 250 }, (_, n) => [`a${n}`, `b${n}`]).flat();
     expect(names.sort()).toEqual(expected.sort());
     const doers = new Set(report.steps[0]!.items.map(({ worker }) => worker));
     expect(doers).toEqual(new Set(["w1", "w2", "w3"]));

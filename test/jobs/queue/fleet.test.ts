@@ -76,12 +76,12 @@ describe.runIf(hasRedis)("fleets of workers", { timeout: 600_000 }, () => {
     put("odd.mjs", plugin(""));
     const plain = await fleet.worker("plain", ["--concurrency", "2"]);
     await fleet.worker("able", ["--plugin", at("odd.mjs")]);
-    tables(30);
+    tables(8);
     const { status, report, stderr } = await runThere("job.yaml", ["--plugin", at("odd.mjs")]);
     expect(plain.of("refused").length).toBeGreaterThan(0);
     expect([status, report.result, report.steps[0]!.attempts]).toEqual([0, "done", 1]);
     expect(new Set(report.steps[0]!.items.map(({ worker }) => worker))).toEqual(new Set(["able"]));
-    expect(readdirSync(at("job"))).toHaveLength(30);
+    expect(readdirSync(at("job"))).toHaveLength(8);
     expect(stderr).toContain("it does not know the format odd");
     expect(stderr.split("it does not know the format odd")).toHaveLength(2);
     expect(await fleet.left()).toEqual([]);

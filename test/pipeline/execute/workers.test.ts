@@ -25,7 +25,7 @@ import { createTestHost } from "../../support/host.js";
 // Found on this thread, chunks are read by workers as assigned, not in sizes that those would choose.
 vi.mock("../../../plugins/shared/split-size.js", () => ({ defaultSplitBytes: 256 }));
 
-const numRuns = Number(process.env.WORKER_RUNS ?? 2);
+const numRuns = Number(process.env.WORKER_RUNS ?? 1);
 const formats = builtins
   .flatMap((builtin) => builtin.formats)
   .filter(({ id, reader, writer, addresses }) => reader && writer && !addresses && !id.startsWith("gdal:"))

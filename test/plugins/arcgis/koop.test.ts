@@ -102,7 +102,7 @@ describe("a layer behind a faulty proxy", () => {
     });
     expect(ids(found)).toEqual(from1To(5000));
     expect(n).toBe(10);
-  }, 60_000);
+  });
 
   it("arrives where pages are empty, doubled, shuffled, shifted or have gaps", async () => {
     let n = 0;
@@ -117,7 +117,7 @@ describe("a layer behind a faulty proxy", () => {
       return { ...answer, features: features.slice(100) };
     });
     expect(ids(found)).toEqual(from1To(5000));
-  }, 60_000);
+  });
 
   it("arrives where the service sends fewer features at once than it says", async () => {
     const { found, proxy } = await throughProxy((asked, answer) => {
@@ -126,7 +126,7 @@ describe("a layer behind a faulty proxy", () => {
     });
     expect(ids(found)).toEqual(from1To(5000));
     expect(proxy.requests.some(({ parameters }) => parameters.has("objectIds"))).toBe(false);
-  }, 60_000);
+  });
 
   it("arrives in smaller pages where the service fails at large ones", async () => {
     const { found } = await throughProxy((asked, answer) => {
@@ -134,7 +134,7 @@ describe("a layer behind a faulty proxy", () => {
       return { error: { code: 400, message: "Unable to complete operation.", details: ["Unable to perform query."] } };
     });
     expect(ids(found)).toEqual(from1To(5000));
-  }, 60_000);
+  });
 
   it("arrives by ranges of ids where the layer cannot page", async () => {
     const { found, proxy } = await throughProxy((asked, answer) => {
@@ -146,7 +146,7 @@ describe("a layer behind a faulty proxy", () => {
     });
     expect(ids(found)).toEqual(from1To(5000));
     expect(proxy.requests.find(isPage)!.parameters.get("where")).toBe("id >= 1 AND id <= 1000");
-  }, 60_000);
+  });
 
   it("arrives by lists of ids where the service refuses all else", async () => {
     const { found, proxy } = await throughProxy((asked, answer) =>
@@ -155,7 +155,7 @@ describe("a layer behind a faulty proxy", () => {
     expect(ids(found)).toEqual(from1To(5000));
     const lists = proxy.requests.filter(({ parameters }) => parameters.has("objectIds"));
     expect(lists.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "POST", "POST"]);
-  }, 60_000);
+  });
 
   it("is refused without an output where a feature never comes", async () => {
     const change: Parameters<typeof throughProxy>[0] = (asked, answer) =>
@@ -168,14 +168,14 @@ describe("a layer behind a faulty proxy", () => {
       message: expect.stringContaining("4321"),
     });
     expectNoOutput();
-  }, 60_000);
+  });
 
   it("is refused without an output where count and ids differ", async () => {
     await expect(
       throughProxy((_, answer) => ("count" in answer ? { count: (answer.count as number) + 1 } : answer)),
     ).rejects.toMatchObject({ code: "feature-service-incomplete", message: expect.stringContaining("5001") });
     expectNoOutput();
-  }, 60_000);
+  });
 
   it("is refused without an output where a page fails for good", async () => {
     await expect(
@@ -186,7 +186,7 @@ describe("a layer behind a faulty proxy", () => {
       ),
     ).rejects.toMatchObject({ code: "feature-service-refused", message: expect.stringContaining("Invalid geometry") });
     expectNoOutput();
-  }, 60_000);
+  });
 });
 
 describe("a layer that is edited while it is read", () => {
@@ -212,18 +212,18 @@ describe("a layer that is edited while it is read", () => {
   it("is read again after a feature was added", async () => {
     const { found } = await throughProxy(editing(1, added));
     expect(ids(found)).toEqual([...from1To(3000), lastId]);
-  }, 60_000);
+  });
 
   it("is read again after features were deleted", async () => {
     const { found } = await throughProxy(editing(1, (features) => features.filter((_, n) => n !== 5 && n !== 2500)));
     expect(ids(found)).toEqual(from1To(3000).filter((id) => id !== 6 && id !== 2501));
-  }, 60_000);
+  });
 
   it("is read again after a feature was replaced by another", async () => {
     const { found } = await throughProxy(editing(2, (features) => added(features.slice(1))));
     expect(found).toHaveLength(3000);
     expect(ids(found)).not.toContain(1);
-  }, 60_000);
+  });
 
   it("is read again after a feature was edited, where the service says when", async () => {
     let edited = 1000;
@@ -238,7 +238,7 @@ describe("a layer that is edited while it is read", () => {
       return "objectIdField" in answer ? { ...answer, editingInfo: { lastEditDate: edited } } : answer;
     });
     expect(found[3]!.name).toBe("renamed");
-  }, 60_000);
+  });
 
   it("is refused without an output where it never rests", async () => {
     await expect(throughProxy(editing(99, added))).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe("a layer that is edited while it is read", () => {
       message: expect.stringContaining("each of 3 attempts"),
     });
     expectNoOutput();
-  }, 60_000);
+  });
 });
 
 describe("filters", () => {
@@ -261,14 +261,14 @@ describe("filters", () => {
     expect(ids(found)).toEqual(from1To(2010).filter((id) => id > 1990 && id !== 2000));
     const page = proxy.requests.find(isPage)!;
     expect(page.parameters.get("where")).toBe("id > 1990 AND id <= 2010");
-  }, 60_000);
+  });
 
   it("that the service refuses are applied by geoferry alone", async () => {
     const refuse = (asked: ArcgisRequest, answer: Record<string, unknown>) =>
       (asked.parameters.get("where") ?? "1=1") === "1=1" ? answer : { error: { code: 400, message: "Invalid where" } };
     const { found } = await throughProxy(refuse, { where: "id > 3990" });
     expect(ids(found)).toEqual(from1To(4000).slice(3990));
-  }, 60_000);
+  });
 
   it("for a box ask for the box only, in coordinates of the layer", async () => {
     const { found, proxy } = await throughProxy((_, answer) => answer, { bbox: [10.1, 49.9, 10.2, 50.015] });
@@ -278,7 +278,7 @@ describe("filters", () => {
     const pages = proxy.requests.filter(isPage);
     expect(pages).toHaveLength(1);
     expect(JSON.parse(pages[0]!.parameters.get("geometry")!)).toMatchObject({ xmin: expect.closeTo(10.1, 4) });
-  }, 60_000);
+  });
 });
 
 describe("a service", () => {
@@ -287,7 +287,7 @@ describe("a service", () => {
     expect(ids(await convertLayer(koop.service))).toEqual(from1To(10));
     expect(ids(await convertLayer(`arcgis:${koop.service}/`, { layers: ["places"] }))).toEqual(from1To(10));
     await expect(convertLayer(koop.service, { layers: ["roads"] })).rejects.toMatchObject({ code: "layer-missing" });
-  }, 60_000);
+  });
 });
 
 describe("an interrupted download", () => {
@@ -334,7 +334,7 @@ describe("an interrupted download", () => {
     expect(asked).toEqual([3000, 4000]);
     expect(ids(found)).toEqual(from1To(5000));
     expect(readdirSync(kept)).toEqual([]);
-  }, 60_000);
+  });
 
   /** Replaces text in the kept file with this extension. */
   const edit = (extension: string, from: RegExp, to: string) => () => {
@@ -365,7 +365,7 @@ describe("an interrupted download", () => {
     const { found, asked } = await convertTwice(breaking(3, 1000), breaking(99, 2000));
     expect(asked).toEqual([0, 1000, 2000, 3000, 4000]);
     expect(ids(found)).toEqual(from1To(5000));
-  }, 60_000);
+  });
 
   it("starts again if the service does not say when it was edited", async () => {
     const plain = (pages: number) => {
@@ -376,7 +376,7 @@ describe("an interrupted download", () => {
     const { found, asked } = await convertTwice(plain(3), plain(99));
     expect(asked).toHaveLength(5);
     expect(ids(found)).toEqual(from1To(5000));
-  }, 60_000);
+  });
 
   it("is continued after the process was killed", async () => {
     let isStuck = true;
@@ -411,7 +411,7 @@ describe("an interrupted download", () => {
     } finally {
       await proxy.close();
     }
-  }, 60_000);
+  });
 });
 
 describe("pages that are requested ahead", () => {
@@ -454,5 +454,5 @@ describe("pages that are requested ahead", () => {
       { readerOptions: { parallel: "4" } },
     );
     expect(ids(found)).toEqual(from1To(5000));
-  }, 60_000);
+  });
 });

@@ -149,7 +149,7 @@ it(`a service with one of its answers damaged in ${mutations} ways is read compl
       };
       await rm(output, { force: true });
       try {
-        await withNetworkSettings({ retries: 1, timeout: 2000 }, () => convertFile(address, output));
+        await withNetworkSettings({ retries: 0, timeout: 2000 }, () => convertFile(address, output));
         const { features } = JSON.parse(readFileSync(output, "utf8")) as {
           features: { properties: { OBJECTID: number } }[];
         };

@@ -47,7 +47,7 @@ beforeAll(async () => {
       types: { id: "Integer" },
     })),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   if (hasMapServer) await server.close();
   scratch.remove();

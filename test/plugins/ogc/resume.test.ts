@@ -143,7 +143,7 @@ describe.each(["wfs", "oapif"] as const)("an interrupted reading (%s)", (kind) =
     const { features } = JSON.parse(readFileSync(args[2]!, "utf8")) as { features: { properties: Stop }[] };
     expect(features.map(({ properties }) => properties.id)).toEqual(from1To(count));
     expect(readdirSync(kept)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 it("a reading that another process continues is refused", async () => {

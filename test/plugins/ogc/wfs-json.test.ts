@@ -185,5 +185,5 @@ describe("pages of GeoJSON", () => {
       }
     }
     expect(complete).toBeGreaterThan(20);
-  }, 60_000);
+  });
 });

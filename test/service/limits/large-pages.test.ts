@@ -128,7 +128,12 @@ describe("large pages", () => {
         const { memory } = service().budgets;
         // Four times 9 MiB each, within half of 256 MiB.
         await expect.poll(() => memory.used / MiB).toBe(3 * 36);
-        expect((await service().features("POST", { features: [point()] }, { as: service().ann })).status).toBe(201);
+        const { bob } = service();
+        const sent = { as: bob, body: { features: [point()] } };
+        const other = `/api/v1/maps/${await service().newMap(bob)}/features`;
+        expect((await service().send("POST", other, sent)).status).toBe(201);
+        // The first account still held all its bytes.
+        expect(memory.used / MiB).toBe(3 * 36);
         for (const socket of sockets) socket.destroy();
         await expect.poll(() => memory.used).toBe(0);
       });

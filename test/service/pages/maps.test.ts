@@ -261,7 +261,7 @@ describe("the features for the map's script", () => {
   });
 });
 
-test("the list shows 200 maps at a time, however many others have made", { timeout: 60_000 }, async () => {
+test("the list shows 200 maps at a time, however many others have made", async () => {
   const { owner, eve, store } = await openMap();
   const [ada, stranger] = ["ada@example.org", "eve@example.org"].map(async (email) => {
     const accounts = await store.accounts();

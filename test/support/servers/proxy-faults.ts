@@ -57,6 +57,13 @@ export const delayedBy = (milliseconds: number): ProxyFault =>
     return upstream.send(request);
   });
 
+/** The service receives the request once this has happened. */
+export const delayedUntil = (released: Promise<unknown>): ProxyFault =>
+  createFault("delayed", async (request, upstream) => {
+    await released;
+    return upstream.send(request);
+  });
+
 const htmlResponse = (status: number, headers: ProxiedResponse["headers"] = {}): ProxiedResponse => ({
   status,
   headers: { "content-type": "text/html", ...headers },

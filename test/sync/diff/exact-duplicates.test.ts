@@ -166,7 +166,7 @@ it("two concurrent runs with different settings keep the same features, so that 
     expect([...idsByKey()]).toEqual(lowest);
   }
   expect(fewest).toBe(keys.length);
-}, 60_000);
+});
 
 it("dedupe rereads the map between requests, and keeps features whose duplicates another run deleted", async () => {
   const keys = Array.from({ length: 1100 }, (_, n) => `k${String(n).padStart(4, "0")}`);

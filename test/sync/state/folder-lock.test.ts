@@ -14,7 +14,7 @@ const children: ChildProcess[] = [];
 
 beforeAll(() => {
   compiled = new CompiledSources(["src/sync/state/folder-lock.ts"]);
-}, 60_000);
+});
 afterAll(() => compiled.remove());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "geoferry-lock-"));

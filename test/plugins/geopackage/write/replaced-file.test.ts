@@ -68,7 +68,7 @@ describe("a file in which another program has uncommitted changes is not replace
     ["BEGIN IMMEDIATE", "BEGIN IMMEDIATE"],
     ["BEGIN EXCLUSIVE", "BEGIN EXCLUSIVE"],
     ["an insert into a write-ahead log", `PRAGMA journal_mode = WAL; BEGIN; ${edit}`],
-  ])("%s", { timeout: 60_000 }, async (_, sql) => {
+  ])("%s", async (_, sql) => {
     const path = copyOfBase();
     const other = await openElsewhere(path, sql);
     try {
