@@ -2,9 +2,9 @@
  * Entry point of the process that runs GDAL. Native code may crash, hang or exhaust memory on a malformed file, which would
  * affect all threads of a process; a separate process can be killed.
  */
-import { readFileSync } from "node:fs";
 import { listDrivers } from "./drivers/driver-list.js";
 import { type Gdal, loadGdal } from "./process/library.js";
+import { GdalLog } from "./process/log.js";
 import type { GdalReply, GdalRequest } from "./process/protocol.js";
 import { DatasetReading } from "./read/dataset-reading.js";
 import { translate } from "./write/translate.js";
@@ -12,30 +12,12 @@ import { translate } from "./write/translate.js";
 type BareReply = GdalReply extends infer R ? (R extends GdalReply ? Omit<R, "warnings"> : never) : never;
 
 let openReading: DatasetReading | undefined;
-let warningsRead = 0;
-
-/** New lines in GDAL's log since the last call, without repetitions. */
-function newWarnings(): string[] {
-  const log = process.env.CPL_LOG;
-  if (!log) return [];
-  let text: Buffer;
-  try {
-    text = readFileSync(log);
-  } catch {
-    return [];
-  }
-  const lines = text.subarray(warningsRead).toString("utf8").split("\n");
-  warningsRead = text.length;
-  return [...new Set(lines.map((line) => line.trim()).filter((line) => /^(Warning|ERROR) \d+: /.test(line)))].slice(
-    0,
-    50,
-  );
-}
+const log = new GdalLog();
 
 async function handleRequest(gdal: Gdal, request: GdalRequest): Promise<BareReply> {
   switch (request.kind) {
     case "open":
-      openReading = DatasetReading.open(gdal, request);
+      openReading = DatasetReading.open(gdal, log, request);
       return openReading.facts();
     case "start":
       openReading!.start(request.layer, request.ids);
@@ -48,12 +30,15 @@ async function handleRequest(gdal: Gdal, request: GdalRequest): Promise<BareRepl
 }
 
 function serve(gdal: Gdal): void {
-  // Makes GDAL write errors and warnings to the log, which `newWarnings` reads.
+  // Makes GDAL write errors and warnings to the log, which `GdalLog` reads.
   gdal.verbose();
   process.on("message", (request: GdalRequest) => {
     handleRequest(gdal, request).then(
-      (reply) => process.send!({ ...reply, warnings: newWarnings() }),
-      (error: Error) => process.send!({ kind: "error", message: error.message, warnings: newWarnings() }),
+      (reply) => process.send!({ ...reply, warnings: log.takeAll() }),
+      (error: Error) => {
+        const [logged = ""] = log.takeErrors();
+        process.send!({ kind: "error", message: error.message.trim() || logged, warnings: log.takeAll() });
+      },
     );
   });
   process.on("disconnect", () => process.exit());

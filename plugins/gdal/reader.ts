@@ -14,10 +14,11 @@ import { utcOnlyDrivers } from "./drivers/capabilities.js";
 import { loadCatalog } from "./drivers/catalog.js";
 import { referencingDrivers } from "./drivers/known-drivers.js";
 import { toGdalOptions } from "./drivers/option-tables.js";
-import { GdalConnection } from "./process/connection.js";
+import { GdalConnection, GdalError } from "./process/connection.js";
 import { gdalEnvironment } from "./process/environment.js";
 import { toReadError } from "./process/failure.js";
 import type { GdalReply, LayerInfo } from "./process/protocol.js";
+import { countMidRows, missingMapInfoFile } from "./read/mapinfo-files.js";
 
 /** Values of the driver's options and of the added ones. */
 export interface ReadOptionValues {
@@ -36,6 +37,8 @@ interface DatasetOpening {
   readonly scratch: string;
 }
 
+const mapInfo = "MapInfo File";
+
 /** Drivers that read from a copy if the database is in WAL mode: SQLite would write files beside it. */
 const sqliteDrivers = new Set(["GPKG", "SQLite", "MBTiles"]);
 
@@ -52,12 +55,22 @@ async function readablePath(source: Source, driver: string | null, context: Read
   return copy;
 }
 
+/** Warnings after which values or features may be missing. */
+const damagePattern = /incorrect|corrupt|damaged|truncat|invalid|inconsistent|unexpected end|premature/i;
+
+/** An error after which GDAL went on, like a warning of damage, means that something may be missing. */
+function reportWarning(warning: string, context: ReadContext): void {
+  const text = warning.replace(/^\w+ \d+: /, "");
+  if (warning.startsWith("ERROR ") || damagePattern.test(text)) context.reportLoss("gdal-warning", undefined, text);
+  else context.reportNotice("gdal-warning", undefined, text);
+}
+
 function startConnection({ context, values, driver, scratch }: DatasetOpening): GdalConnection {
   return new GdalConnection({
     environment: gdalEnvironment(scratch, driver !== null && referencingDrivers.has(driver)),
     memory: values.memory,
     signal: context.signal,
-    onWarning: (warning) => context.reportNotice("gdal-warning", undefined, warning.replace(/^\w+ \d+: /, "")),
+    onWarning: (warning) => reportWarning(warning, context),
   });
 }
 
@@ -187,9 +200,14 @@ async function createLayer(
     let connection: GdalConnection | undefined;
     let done = false;
     try {
+      if (facts.error !== null)
+        throw new GdalError(`its layer "${facts.name}" is damaged, or needs a newer GDAL: ${facts.error}`);
       connection = await connections.take();
       await connection.ask({ kind: "start", layer: index, ids });
       if (utcOnlyDrivers.has(driver ?? "")) reportAssumedZones(facts, context);
+      const missing = driver === mapInfo ? missingMapInfoFile(source, facts.fields.length > 0) : null;
+      if (missing !== null) context.reportLoss("companion-missing", undefined, missing);
+      let features = 0;
       // Prefetches the next rows while the host processes the current ones.
       let ahead = connection.ask({ kind: "rows" });
       ahead.catch(() => undefined);
@@ -201,8 +219,12 @@ async function createLayer(
           ahead.catch(() => undefined);
         }
         reportReply(reply, facts, context);
+        for (const { length } of reply.batches) features += length;
         yield* toBatches(reply, context);
       }
+      const rows = driver === mapInfo ? await countMidRows(source) : null;
+      if (rows !== null && features < rows)
+        throw new GdalError(`it ends after ${features} features, and its .mid has ${rows} rows`);
     } catch (error) {
       const failure = toReadError(error, source.name, driver);
       if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
@@ -217,7 +239,7 @@ async function createLayer(
     crs: await resolveCrs(facts, context),
     fields: facts.fields.map(({ name, type }) => ({ name, type })),
     geometryTypes: facts.isTable ? [] : null,
-    featureCount: facts.featureCount,
+    featureCount: facts.error === null ? facts.featureCount : null,
     extent: null,
     bytes: source.size,
     batches,

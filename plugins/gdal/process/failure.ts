@@ -5,7 +5,7 @@ import { GdalError } from "./connection.js";
 /** Strips the prefix and the file name from GDAL's messages. */
 const cleanMessage = (message: string): string =>
   message
-    .replace(/^(ERROR|Warning) \d+: /, "")
+    .replace(/(^|: )(ERROR|Warning) \d+: /, "$1")
     .replaceAll(/\s+/g, " ")
     .trim();
 

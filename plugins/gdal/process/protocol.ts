@@ -46,6 +46,8 @@ export interface LayerInfo {
   readonly featureCount: number | null;
   /** Whether the driver stores ids, rather than counting. */
   readonly keepsIds: boolean;
+  /** Why GDAL cannot read the layer; null if it can. */
+  readonly error: string | null;
 }
 
 /** Number of repairs of the geometries of a batch. */

@@ -4,6 +4,7 @@ import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../.
 import { WkbReader } from "../../shared/wkb/index.js";
 import { referencingDrivers } from "../drivers/known-drivers.js";
 import type { Gdal } from "../process/library.js";
+import type { GdalLog } from "../process/log.js";
 import type { FieldPlan, GdalReply, GdalRequest, LayerInfo, UnreadableGeometry } from "../process/protocol.js";
 import { GeometryBatch } from "./geometry-batch.js";
 import { type ReadLayer, readLayers, selectLayer } from "./layer-facts.js";
@@ -69,17 +70,22 @@ export class DatasetReading {
 
   private constructor(
     private readonly gdal: Gdal,
+    private readonly log: GdalLog,
     private readonly dataset: Dataset,
     private readonly driver: string,
   ) {
     this.run = new GeometryBatch(gdal, this.wkb);
     this.layers = dataset.layers
       .map((layer, index) => ({ layer, index }))
-      .flatMap(({ layer, index }) => readLayers(gdal, dataset, layer, index));
+      .flatMap(({ layer, index }) => readLayers(gdal, log, dataset, layer, index));
   }
 
   /** @throws Error with GDAL's message */
-  static open(gdal: Gdal, { path, driver, options }: GdalRequest & { readonly kind: "open" }): DatasetReading {
+  static open(
+    gdal: Gdal,
+    log: GdalLog,
+    { path, driver, options }: GdalRequest & { readonly kind: "open" },
+  ): DatasetReading {
     const safe = () =>
       gdal.drivers
         .map((each) => each)
@@ -88,7 +94,7 @@ export class DatasetReading {
         .filter((name) => !referencingDrivers.has(name));
     const dataset =
       driver === null ? gdal.open(path, "r", safe()) : findDriverName(gdal, driver).open(path, "r", [...options]);
-    return new DatasetReading(gdal, dataset, driver ?? dataset.driver.description);
+    return new DatasetReading(gdal, log, dataset, driver ?? dataset.driver.description);
   }
 
   facts(): { readonly kind: "open"; readonly driver: string; readonly layers: readonly LayerInfo[] } {
@@ -119,6 +125,7 @@ export class DatasetReading {
         return { layer: selectLayer(this.dataset, sql), casts };
       } catch {
         // Try the next one, then the layer itself.
+        this.log.takeErrors();
       }
     }
     return null;

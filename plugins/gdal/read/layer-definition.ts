@@ -23,11 +23,16 @@ const addGeometryColumnPattern = new RegExp(
   "g",
 );
 
+/** The capability of drivers that read the features of all layers in one pass (GDAL, `ODsCRandomLayerRead`). */
+const interleavedReading = "RandomLayerRead";
+
 const subtypeFieldTypes: Readonly<Record<string, FieldType>> = { boolean: "boolean", json: "json", jsonb: "json" };
 
 export function readLayerDefinition(gdal: Gdal, dataset: Dataset, layer: string): LayerDefinition {
   const subtypes = new Map<string, FieldType>();
   const geometries: string[] = [];
+  // Layers whose features are interleaved in the file (OpenStreetMap) give none after a dump of another reading.
+  if (dataset.testCapability(interleavedReading)) return { geometryColumns: geometries, subtypes };
   try {
     const path = `/vsimem/geoferry-${process.pid}-definition.sql`;
     const options = ["LAUNDER=NO", "SPATIAL_INDEX=NONE", `FID=${unusedKeyColumn}`].flatMap((each) => ["-lco", each]);

@@ -2,6 +2,7 @@
 import type { Dataset, Layer } from "gdal-async";
 import type { FieldType } from "../../../src/model/index.js";
 import type { Gdal } from "../process/library.js";
+import type { GdalLog } from "../process/log.js";
 import type { FieldPlan, LayerInfo } from "../process/protocol.js";
 import { hasSeveralSystems } from "./gml-systems.js";
 import { type LayerDefinition, readLayerDefinition } from "./layer-definition.js";
@@ -111,9 +112,24 @@ function hasSingleCrsPerFeature(dataset: Dataset): boolean {
   return dataset.driver?.description !== "GML" || !hasSeveralSystems(dataset.description ?? "");
 }
 
-export function readLayers(gdal: Gdal, dataset: Dataset, layer: Layer, index: number): ReadLayer[] {
+/** GDAL's message if it cannot open the table of a layer, which then has no fields and no features. */
+function definitionError(log: GdalLog, layer: Layer): string | null {
+  log.takeErrors();
+  try {
+    layer.fields.count();
+    layer.features.count(false);
+  } catch {
+    // Counting would read the whole layer.
+  }
+  return log.takeErrors()[0] ?? null;
+}
+
+export function readLayers(gdal: Gdal, log: GdalLog, dataset: Dataset, layer: Layer, index: number): ReadLayer[] {
+  const error = definitionError(log, layer);
   const definition = readLayerDefinition(gdal, dataset, layer.name);
-  const facts = readLayerInfo(gdal, dataset, layer, definition);
+  // Errors of the dump are not those of the layer.
+  log.takeErrors();
+  const facts = { ...readLayerInfo(gdal, dataset, layer, definition), error };
   const { geometryColumns } = definition;
   if (geometryColumns.length < 2) return [{ facts, index, geometryColumn: null, isFirst: true }];
   const isSure = hasSingleCrsPerFeature(dataset);
@@ -125,7 +141,12 @@ export function readLayers(gdal: Gdal, dataset: Dataset, layer: Layer, index: nu
   });
 }
 
-function readLayerInfo(gdal: Gdal, dataset: Dataset, layer: Layer, definition: LayerDefinition): LayerInfo {
+function readLayerInfo(
+  gdal: Gdal,
+  dataset: Dataset,
+  layer: Layer,
+  definition: LayerDefinition,
+): Omit<LayerInfo, "error"> {
   let featureCount = -1;
   try {
     featureCount = layer.features.count(false);
