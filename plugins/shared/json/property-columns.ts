@@ -158,7 +158,14 @@ export class PropertyColumns {
     return new RawColumn(name, key, size >= maxCommonNames);
   }
 
-  private activate(column: RawColumn): void {
+  /** The columns of the current batch, in the order of first appearance. */
+  get current(): readonly RawColumn[] {
+    return this.active;
+  }
+
+  /** Makes a column one of the current batch. */
+  activate(column: RawColumn): void {
+    if (column.active) return;
     column.active = true;
     this.active.push(column);
   }

@@ -103,6 +103,13 @@ export interface RecordProgress {
   readonly lines: number;
 }
 
+/** Passes over records that need no visit, each of one line; `end` is behind the last ones. */
+export interface RecordPasser {
+  readonly end: number;
+  /** @returns how many records from `at` on it passed over */
+  pass(bytes: Uint8Array, at: number): number;
+}
+
 /** Iterates over the whole records of a block, without blank lines; counts lines from 1 within the block. */
 export function forEachRecord(
   bytes: Uint8Array,
@@ -110,10 +117,17 @@ export function forEachRecord(
   scanner: RecordScanner,
   visit: (from: number, line: number) => void,
   unterminated: (from: number, line: number) => void,
+  passer: RecordPasser | null = null,
 ): RecordProgress {
   let at = 0;
   let lines = 0;
   while (at < bytes.length) {
+    const passed = passer ? passer.pass(bytes, at) : 0;
+    if (passed > 0) {
+      lines += passed;
+      at = passer!.end;
+      continue;
+    }
     const final = blockEnd === "file" || (blockEnd === "limit" && at === 0);
     const found = scanner.scan(bytes, at, bytes.length, final);
     if (found === "incomplete") break;

@@ -4,6 +4,18 @@
  */
 import { hashBytes, hashPoint, hashWords } from "./hash.js";
 import { allocate, copyShort, enlarge, freeAll, isEqual } from "./memory.js";
+import { addNumbers, finite, greatest, least, lost, notFinite, sum } from "./numbers.js";
+import {
+  addNumbersToSketch,
+  addToLevel,
+  addToSketch,
+  compactSketch,
+  createSketch,
+  lengthOfLevel,
+  levelsOf,
+  valuesOfLevel,
+} from "./quantiles.js";
+import { resetSort } from "./sort.js";
 import { findExtremes, firstRow, lastRow, longestRow } from "./texts.js";
 
 /** The rows of a column: the input of all functions. Value n is `bytes[ends[n] … ends[n + 1]]`. */
@@ -41,6 +53,8 @@ class Table {
   maxBytes: u32;
   /** Registers of the HyperLogLog; 0 as long as the table has every value. */
   registers: usize;
+  /** The sketch for quantiles; 0 without one. */
+  quantiles: usize;
 }
 
 const minRoom: u32 = 16;
@@ -61,6 +75,7 @@ export function reset(): void {
   rows = changetype<Rows>(allocate(offsetof<Rows>()));
   memory.fill(changetype<usize>(rows), 0, offsetof<Rows>());
   scratchRoom = 0;
+  resetSort();
 }
 
 /** Makes room for a number of rows with a number of bytes. */
@@ -135,7 +150,44 @@ export function hashRows(count: u32): void {
 
 /** Hashes rows that are the coordinates of points, as `src/statistics/geometry-statistics.ts` does. */
 export function hashPoints(count: u32): void {
-  for (let n: u32 = 0; n < count; n++) store<u64>(rows.hashes + 8 * <usize>n, hashPoint(rows.bytes + 16 * <usize>n));
+  for (let n: u32 = 0; n < count; n++) {
+    const at = rows.bytes + 16 * <usize>n;
+    // −0 and 0 are equal.
+    store<f64>(at, load<f64>(at) + 0);
+    store<f64>(at, load<f64>(at, 8) + 0, 8);
+    store<u64>(rows.hashes + 8 * <usize>n, hashPoint(at));
+  }
+}
+
+/** The number of rows that are present. */
+export function countPresent(count: u32): u32 {
+  let found: u32 = 0;
+  for (let n: u32 = 0; n < count; n++) found += <u32>(load<u8>(rows.presence + n) === present);
+  return found;
+}
+
+/** Adds the rows, which are numbers, to a sum, of which rounding lost a part, and replaces −0. */
+export function sumRows(count: u32, sumBefore: f64, lostBefore: f64): void {
+  addNumbers(rows.bytes, rows.presence, count, sumBefore, lostBefore);
+}
+export function sumOfRows(): f64 {
+  return sum;
+}
+export function lostOfRows(): f64 {
+  return lost;
+}
+/** The least and the greatest of the finite rows that `sumRows` added. */
+export function leastRow(): f64 {
+  return least;
+}
+export function greatestRow(): f64 {
+  return greatest;
+}
+export function finiteRows(): u32 {
+  return finite;
+}
+export function notFiniteRows(): u32 {
+  return notFinite;
 }
 
 /** @returns the row with the first of the texts; −1 if there are none */
@@ -239,6 +291,41 @@ export function sketchRows(table: Table, first: u32, count: u32): void {
     addRow(table, row);
     if (isFull(table)) purge(table);
   }
+}
+
+/** Starts the sketch for quantiles. */
+export function startQuantiles(table: Table): void {
+  table.quantiles = createSketch();
+}
+
+/** Adds the finite ones of the rows from `first` on, which are numbers, to the quantiles. */
+export function addQuantiles(table: Table, first: u32, count: u32): void {
+  addNumbersToSketch(table.quantiles, rows.bytes, rows.presence, first, count);
+}
+
+/** Adds a finite number that occurs so many times to the quantiles. */
+export function addQuantile(table: Table, value: f64, times: f64): void {
+  addToSketch(table.quantiles, value, times);
+}
+
+/** Adds the rows, which are numbers that stand for 2^level each, to the quantiles; `compactQuantiles` must follow. */
+export function mergeQuantiles(table: Table, level: u32, count: u32): void {
+  addToLevel(table.quantiles, level, rows.bytes, count);
+}
+
+export function compactQuantiles(table: Table): void {
+  compactSketch(table.quantiles);
+}
+
+/** The levels of the quantiles, with their numbers. */
+export function quantileLevels(table: Table): u32 {
+  return levelsOf(table.quantiles);
+}
+export function quantilesOf(table: Table, level: u32): usize {
+  return valuesOfLevel(table.quantiles, level);
+}
+export function quantileCount(table: Table, level: u32): u32 {
+  return lengthOfLevel(table.quantiles, level);
 }
 
 /** Adds the registers of another HyperLogLog, which are the bytes of the rows. */
