@@ -93,9 +93,9 @@ export class FieldStatistics {
     rows.presence.set(presence.subarray(0, length));
     rows.ends.set(offsets.subarray(0, length + 1));
     rows.bytes.set(bytes.subarray(0, offsets[length]!));
+    this.countRows(length);
     if (type !== "binary")
       for (const row of counter.extremeTexts(length)) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
-    this.countRows(length);
   }
 
   /** Values of other columns, one by one. */

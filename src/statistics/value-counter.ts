@@ -121,7 +121,10 @@ export class ValueCounter {
     };
   }
 
-  /** The rows with the first and the last text, and the first one with the most bytes; none without texts. */
+  /**
+   * The rows with the first and the last text, and the first one with the most bytes, of those that were new in their table
+   * when they were counted; none without texts.
+   */
   extremeTexts(values: number): number[] {
     const first = this.kernel.firstText(values);
     return first < 0 ? [] : [first, this.kernel.lastText(), this.kernel.longestText()];

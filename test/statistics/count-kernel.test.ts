@@ -147,7 +147,9 @@ test("the first, last and longest texts are those of a comparison of their first
     fc.property(fc.array(value, { maxLength: 40 }), (given) => {
       const counter = new ValueCounter();
       const values = given.map((one) => ({ ...one, tag: Tag.text }));
+      const table = counter.createTable({ distinct: 10_000, keyBytes: 2 ** 20, digests: 1 });
       write(counter, values);
+      table.count(values.length);
       const present = values.flatMap(({ isPresent }, row) => (isPresent ? [row] : []));
       const pick = (isBetter: (row: number, than: number) => boolean) =>
         present.reduce((best, row) => (isBetter(row, best) ? row : best), present[0]!);

@@ -97,13 +97,22 @@ export class DigestSample {
 
   /** Adds the digests of the rows from `from` to `to` that are present. */
   addAll(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
-    const words = 2 * (to - from);
-    if (this.level === 0 && this.openWords + words <= this.open.length && hasOnlyValues(presence, from, to)) {
-      this.open.set(digests.subarray(2 * from, 2 * to), this.openWords);
-      this.openWords += words;
+    if (this.level === 0 && hasOnlyValues(presence, from, to)) {
+      this.addRun(digests.subarray(2 * from, 2 * to));
       return;
     }
     for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  }
+
+  private addRun(digests: Int32Array): void {
+    let at = 0;
+    while (at < digests.length) {
+      if (this.openWords === this.open.length) this.makeRoom();
+      const words = Math.min(digests.length - at, this.open.length - this.openWords);
+      this.open.set(digests.subarray(at, at + words), this.openWords);
+      this.openWords += words;
+      at += words;
+    }
   }
 
   private makeRoom(): void {

@@ -64,7 +64,8 @@ export class BatchReader {
         column.kept ? new CellColumnBuilder(column, numbersOf(column.numbers), shared) : null,
       );
     const { length } = plan.columns;
-    const rows = Math.max(1, Math.min(initialRowCapacity(length), plan.features ?? initialRowCapacity(length)));
+    const most = Math.min(initialRowCapacity(length), maxBatchRows);
+    const rows = Math.max(1, Math.min(most, plan.features ?? most));
     const datesAreMidnights = plan.rules.datesAreMidnights ?? false;
     this.shared = { text, context, rows, datesAreMidnights, slab: createSlab(length) };
     this.columns = createColumns(this.shared);

@@ -77,13 +77,14 @@ export async function* splitRecordBlocks(
     const read = block.sourceBytes(block.bytes.length);
     const isLong = asked >= maxRecordBytes;
     const end = visit(block, position, position + read >= size ? "file" : isLong ? "limit" : "more");
+    const bytes = block.sourceBytes(end);
+    block.release();
     if (end === 0) {
       if (isLong || position + read >= size) throw recordTooLong(source, position);
       if (position + read >= to) break;
       wanted = Math.min(maxRecordBytes, wanted * 2);
       continue;
     }
-    const bytes = block.sourceBytes(end);
     yield { bytes, from: position, to: position + bytes };
     position += bytes;
     wanted = length;
