@@ -197,32 +197,36 @@ const number = fc.oneof(
 
 test("sums, least and greatest numbers are those of JavaScript", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(number, fc.constantFrom(0, 1, 1, 1, 2)), { maxLength: 60 }), number, (rows, before) => {
-      const counter = new ValueCounter();
-      const { numbers, presence } = counter.reserveNumbers(Tag.number, rows.length);
-      numbers.set(rows.map(([value]) => value));
-      presence.set(rows.map(([, present]) => present));
-      const present = rows.flatMap(([value, isPresent]) => (isPresent === 1 ? [value] : []));
-      const finite = present.filter(Number.isFinite);
-      let [sum, lost] = [before, 0];
-      for (const value of finite) {
-        const next = sum + value;
-        lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-        sum = next;
-      }
-      expect(counter.countPresent(rows.length)).toBe(present.length);
-      expect(counter.addNumbers(rows.length, before, 0)).toEqual({
-        sum,
-        lost,
-        least: Math.min(...finite) + 0,
-        greatest: Math.max(...finite) + 0,
-        finite: finite.length,
-        notFinite: present.length - finite.length,
-      });
-      // −0 has become 0.
-      expect([...counter.rows.numbers.subarray(0, rows.length)]).toEqual(rows.map(([value]) => value + 0));
-      counter.release();
-    }),
+    fc.property(
+      fc.array(fc.tuple(number, fc.constantFrom(0, 1, 1, 1, 2)), { maxLength: 60 }),
+      number,
+      (rows, before) => {
+        const counter = new ValueCounter();
+        const { numbers, presence } = counter.reserveNumbers(Tag.number, rows.length);
+        numbers.set(rows.map(([value]) => value));
+        presence.set(rows.map(([, present]) => present));
+        const present = rows.flatMap(([value, isPresent]) => (isPresent === 1 ? [value] : []));
+        const finite = present.filter(Number.isFinite);
+        let [sum, lost] = [before, 0];
+        for (const value of finite) {
+          const next = sum + value;
+          lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+          sum = next;
+        }
+        expect(counter.countPresent(rows.length)).toBe(present.length);
+        expect(counter.addNumbers(rows.length, before, 0)).toEqual({
+          sum,
+          lost,
+          least: Math.min(...finite) + 0,
+          greatest: Math.max(...finite) + 0,
+          finite: finite.length,
+          notFinite: present.length - finite.length,
+        });
+        // −0 has become 0.
+        expect([...counter.rows.numbers.subarray(0, rows.length)]).toEqual(rows.map(([value]) => value + 0));
+        counter.release();
+      },
+    ),
     { numRuns: 300 },
   );
 });

@@ -26,13 +26,15 @@ const point: u8 = 46;
 const maxExactDigits: u32 = 15;
 const maxShortDigits: u32 = 9;
 /** Powers of ten that a double holds exactly. */
-const powersOfTen: StaticArray<f64> = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+const powersOfTen: StaticArray<f64> = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
 
 /** Without these bits, the byte of a digit is its value; eight times. */
-const zeros: u64 = 0x3030303030303030;
+const zeros: u64 = ((<u64>0x30303030) << 32) | 0x30303030;
 /** Added to numbers up to 9 it leaves the highest bits of eight bytes as they are. */
-const digitCheck: u64 = 0x7676767676767676;
-const highBits: u64 = 0x8080808080808080;
+const digitCheck: u64 = ((<u64>0x76767676) << 32) | 0x76767676;
+const highBits: u64 = ((<u64>0x80808080) << 32) | 0x80808080;
 
 function digitAt(at: usize): u32 {
   return <u32>load<u8>(at) - zero;

@@ -4,9 +4,9 @@
  */
 import { Ending, marks, setMarkCount, window } from "./cell-window.js";
 
-export { passRecords, statesAt } from "./record-survey.js";
 export { candidates } from "./cell-window.js";
 export { kindsAt, presenceAt, readRecords, textStartsAt, textsAt, valuesAt } from "./record-columns.js";
+export { passRecords, statesAt } from "./record-survey.js";
 
 const lineFeed: u8 = 10;
 const carriageReturn: u8 = 13;

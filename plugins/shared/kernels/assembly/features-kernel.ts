@@ -5,7 +5,6 @@
  */
 import { digitsEnd, readDouble, readsDecimal } from "./cell-values.js";
 
-
 const maxRows: u32 = 1024;
 
 /** Comparisons read up to sixteen bytes behind a text. */

@@ -53,7 +53,8 @@ export function readRecords(first: u32, columns: u32, most: u32): u32 {
       store<u32>(textStarts + 4 * <usize>column, <u32>(text - texts));
       records = readTexts(plainKind, first + column, columns, records, values + 8 * at, presence + at, text);
       text += load<u32>(values + 8 * at + 4 * <usize>records);
-    } else records = readNumbers(plainKind, needsValue, first + column, columns, records, values + 8 * at, presence + at);
+    } else
+      records = readNumbers(plainKind, needsValue, first + column, columns, records, values + 8 * at, presence + at);
   }
   return records;
 }

@@ -22,6 +22,7 @@ import { describeCell, MixedTypes, type MixedTypesState } from "../columns/mixed
 import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
 import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
 import type { Notices } from "../header/first-record.js";
+import { suitsKernels } from "../records/cell-marks.js";
 import { lastRecordEnd } from "../records/last-record-end.js";
 import {
   type BlockEnd,
@@ -31,7 +32,6 @@ import {
   type ScanRange,
   splitRecordBlocks,
 } from "../records/record-blocks.js";
-import { suitsKernels } from "../records/cell-marks.js";
 import { CellMark, RecordScanner } from "../records/record-scanner.js";
 import { pointByte } from "../records/signs.js";
 import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";

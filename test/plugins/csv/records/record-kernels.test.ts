@@ -40,9 +40,33 @@ const usual: readonly ((draw: Draw) => string)[] = [
   (draw) => pick(draw, ["residential", "Zürich", "two words", "x"]) + draw(50),
 ];
 const odd: readonly string[] = [
-  ...["007", "-0", "0", "+5", ".5", "5.", "1e3", "-1.5E-7", "123456789012345678", "0.1234567890123456", "1234567.12345678"],
+  ...[
+    "007",
+    "-0",
+    "0",
+    "+5",
+    ".5",
+    "5.",
+    "1e3",
+    "-1.5E-7",
+    "123456789012345678",
+    "0.1234567890123456",
+    "1234567.12345678",
+  ],
   ...["2147483648", "-2147483648", "9007199254740993", "99999999999999999999", "NaN", "-inf", "1,5", "1.234", "12:30"],
-  ...["2024-02-30", "2023-02-29", "2024/02/29", "2024-02-29 10:00", "1.2.2024", "0000-01-01", "TRUE", "yes", " 5", "5 ", " "],
+  ...[
+    "2024-02-30",
+    "2023-02-29",
+    "2024/02/29",
+    "2024-02-29 10:00",
+    "1.2.2024",
+    "0000-01-01",
+    "TRUE",
+    "yes",
+    " 5",
+    "5 ",
+    " ",
+  ],
   ...['"quoted"', '"a, b"', '"two\nlines"', '"a ""quote"""', '""', 'in"side', "x".repeat(300), "NULL", "東京"],
 ];
 
@@ -59,8 +83,7 @@ interface Shape {
 function createTable({ seed, columns, oddOf, emptyOf, hasPoints, lineEnd }: Shape): string {
   const draw = drawer(seed);
   const happens = (of: number) => of > 0 && draw(of) === 0;
-  const cell = (kind: number) =>
-    happens(emptyOf) ? "" : happens(oddOf) ? odd[draw(odd.length)]! : usual[kind]!(draw);
+  const cell = (kind: number) => (happens(emptyOf) ? "" : happens(oddOf) ? odd[draw(odd.length)]! : usual[kind]!(draw));
   const names = columns.map((_, c) => `f${c}`);
   const lines = [[...(hasPoints ? ["lon", "lat"] : []), ...names].join(",")];
   for (let size = 0; size < 1.5 * minMarkedBytes; size += lines.at(-1)!.length + 1) {

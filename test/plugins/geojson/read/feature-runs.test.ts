@@ -10,16 +10,53 @@ import { RecordingContext, TemporaryFolder } from "../../../support/read-layers.
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
-const usual = ["1", "-12", "0.5", "-7.25e3", '"text"', '"Zürich 8"', "true", "false", "null", '""', "123456789012345678"];
-const odd = ['"a \\"quote\\""', '"\\u00e9"', "[1, 2]", '{"a": 1}', "-0", "-0.0", "NaN", "1e400", '"tab\there"', "99999999999999999999"];
+const usual = [
+  "1",
+  "-12",
+  "0.5",
+  "-7.25e3",
+  '"text"',
+  '"Zürich 8"',
+  "true",
+  "false",
+  "null",
+  '""',
+  "123456789012345678",
+];
+const odd = [
+  '"a \\"quote\\""',
+  '"\\u00e9"',
+  "[1, 2]",
+  '{"a": 1}',
+  "-0",
+  "-0.0",
+  "NaN",
+  "1e400",
+  '"tab\there"',
+  "99999999999999999999",
+];
 const positions = ["[1,2]", "[-71.0612345,42.36]", "[ 8.5 , 47.25 ]", "[0,-0]", "[100.5,-0.125]"];
-const oddPositions = ["[1,2,3]", "[8.123456789012345,47.1]", "[1e1,2]", "[]", "[1]", '["1",2]', "[1,2 ]", "[\n1,2]", "null", "[1,NaN]"];
+const oddPositions = [
+  "[1,2,3]",
+  "[8.123456789012345,47.1]",
+  "[1e1,2]",
+  "[]",
+  "[1]",
+  '["1",2]',
+  "[1,2 ]",
+  "[\n1,2]",
+  "null",
+  "[1,NaN]",
+];
 
 const feature = fc.record({
-  values: fc.array(fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) }), {
-    minLength: 4,
-    maxLength: 4,
-  }),
+  values: fc.array(
+    fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) }),
+    {
+      minLength: 4,
+      maxLength: 4,
+    },
+  ),
   position: fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom(...positions) },
     { weight: 1, arbitrary: fc.constantFrom(...oddPositions) },
