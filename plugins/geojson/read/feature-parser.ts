@@ -146,6 +146,27 @@ export class FeatureParser {
     return true;
   }
 
+  /**
+   * Passes over features of an array that are written like one before, from the end of a feature on.
+   * @param stop the offset at which, or behind which, the last one ends
+   * @returns whether there were any
+   */
+  skipRun(stop: number): boolean {
+    const { runs, cursor } = this;
+    if (runs.read(cursor.at, maxBatchRows, stop) === 0) return false;
+    cursor.at = this.lastEnd = runs.end;
+    return true;
+  }
+
+  /** Drops the features read since the last batch. */
+  discard(): void {
+    this.properties.discard();
+    this.ids.discard();
+    this.hasIds = false;
+    this.geometries.reset();
+    this.rows = 0;
+  }
+
   /** Reads the feature by a template of earlier features; returns whether one matched. */
   private readByTemplate(start: number): boolean {
     const { templates, shapes } = this;

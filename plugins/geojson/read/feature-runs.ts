@@ -14,7 +14,7 @@ interface FeaturesKernel {
   endsAt(): number;
   xsAt(): number;
   ysAt(): number;
-  readFeatures(from: number, size: number, holes: number, coordinates: number, most: number): number;
+  readFeatures(from: number, size: number, holes: number, coordinates: number, most: number, stop: number): number;
   passedBytes(): number;
 }
 
@@ -108,16 +108,21 @@ export class FeatureRuns {
     this.wantsProgram = true;
   }
 
-  /** Reads features from the end of one on. @returns how many, at most `most` */
-  read(at: number, most: number): number {
+  /**
+   * Reads features from the end of one on.
+   * @param stop the offset at which, or behind which, the last one ends
+   * @returns how many, at most `most`
+   */
+  read(at: number, most: number, stop = this.bytes.length): number {
     if (!this.isUsable || this.runEnds.length === 0) return 0;
     const wanted = Math.min(most, this.pace.next());
     if (wanted === 0) return 0;
     this.own();
-    const rows = kernel!.readFeatures(at, this.bytes.length, this.columns.length + 1, this.coordinates, wanted);
-    this.pace.ended(rows, rows < wanted);
-    if (rows < wanted) this.wantsProgram = true;
+    const rows = kernel!.readFeatures(at, this.bytes.length, this.columns.length + 1, this.coordinates, wanted, stop);
     if (rows > 0) this.end = kernel!.passedBytes();
+    const isCut = rows < wanted && (rows === 0 || this.end < stop);
+    this.pace.ended(rows, isCut);
+    if (isCut) this.wantsProgram = true;
     return rows;
   }
 

@@ -170,6 +170,12 @@ export class PropertyColumns {
     this.active.push(column);
   }
 
+  /** Forgets all rows. */
+  discard(): void {
+    for (const column of this.active) column.discard();
+    this.active = [];
+  }
+
   /** Removes the values of `row`. */
   clear(row: number): void {
     for (const column of this.active) column.clear(row);

@@ -163,6 +163,13 @@ export class RawColumn {
     this.ends.set(ends);
   }
 
+  /** Forgets all rows. */
+  discard(): void {
+    this.tokens.fill(JsonToken.absent);
+    this.singleRow = -1;
+    this.active = false;
+  }
+
   clear(row: number): void {
     if (row < this.tokens.length) this.tokens[row] = JsonToken.absent;
     else if (row === this.singleRow) this.singleRow = -1;

@@ -75,9 +75,10 @@ export function passedBytes(): u32 {
  * Reads features from `from` of the text on, at most `most`.
  * @param size bytes of the text
  * @param holes values in a feature; the one with the number `coordinates` is a position
+ * @param stop the offset at which, or behind which, the last one ends
  * @returns how many they are
  */
-export function readFeatures(from: u32, size: u32, holes: u32, coordinates: u32, most: u32): u32 {
+export function readFeatures(from: u32, size: u32, holes: u32, coordinates: u32, most: u32, stop: u32): u32 {
   const limit = text + size;
   let at = text + from;
   for (let row: u32 = 0; row < most; row++) {
@@ -90,6 +91,7 @@ export function readFeatures(from: u32, size: u32, holes: u32, coordinates: u32,
     // What is behind the end is of an earlier text.
     if (at === 0 || at > limit) return row;
     passed = <u32>(at - text);
+    if (passed >= stop) return row + 1;
   }
   return most;
 }

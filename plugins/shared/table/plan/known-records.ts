@@ -80,7 +80,7 @@ export class KnownRecords implements RecordPasser {
     const stopped = records === 0 || records < marks.kernel.candidates();
     runs.ended(records, stopped);
     if (records === 0) return 0;
-    this.end = marks.endOf(first, records, columnCount);
+    this.end = marks.pass(first, records, columnCount);
     scan.pass(records, states);
     return records;
   }

@@ -82,7 +82,7 @@ export class RecordColumns {
     const rows = marks.kernel.readRecords(first, kinds.length, wanted);
     this.stride = marks.kernel.candidates();
     runs.ended(rows, rows === 0 || rows < this.stride);
-    if (rows > 0) this.end = marks.endOf(first, rows, kinds.length);
+    if (rows > 0) this.end = marks.pass(first, rows, kinds.length);
     return rows;
   }
 

@@ -88,9 +88,10 @@ export class CellMarks {
     return this.lastRecord < 0 ? -1 : 0;
   }
 
-  /** The offset in the block behind so many records, whose cells, `columns` each, begin with the mark `first`. */
-  endOf(first: number, records: number, columns: number): number {
-    return this.from + (this.marks[first + records * columns - 1]! >>> endingBits) + 1;
+  /** Passes over so many records of `columns` cells each, whose first mark is `first`. @returns their end in the block */
+  pass(first: number, records: number, columns: number): number {
+    this.next = first + records * columns;
+    return this.from + (this.marks[this.next - 1]! >>> endingBits) + 1;
   }
 
   private firstFrom(at: number): number {
