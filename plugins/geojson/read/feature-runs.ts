@@ -1,7 +1,7 @@
 import { createKernelFactory } from "../../../src/model/kernel-factory.js";
 import type { RawColumn } from "../../shared/json/raw-column.js";
 import { wasm } from "../../shared/kernels/compiled/features-kernel.js";
-import { RunLength } from "../../shared/table/records/run-length.js";
+import { RunLength } from "../../shared/kernels/run-length.js";
 
 /** The functions of `plugins/shared/kernels/assembly/features-kernel.ts`; offsets are in `memory`. */
 interface FeaturesKernel {

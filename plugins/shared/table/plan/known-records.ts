@@ -1,7 +1,7 @@
+import { RunLength } from "../../kernels/run-length.js";
 import { CellMarks } from "../records/cell-marks.js";
 import type { RecordPasser } from "../records/record-blocks.js";
 import { minMarkedBytes } from "../records/record-scanner.js";
-import { RunLength } from "../records/run-length.js";
 
 /** What the kernel looks at; the bits of `Look` in `plugins/shared/kernels/assembly/record-survey.ts`. */
 const Look = { size: 1, flag: 2, filled: 4 } as const;

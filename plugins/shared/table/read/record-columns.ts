@@ -1,9 +1,9 @@
 import type { GeometryBuilder } from "../../../../src/model/geometry-builder.js";
 import { KernelColumn } from "../../kernels/kernel-column.js";
+import { RunLength } from "../../kernels/run-length.js";
 import type { ColumnPlan, TablePlan } from "../plan/plan.js";
 import { CellMarks, suitsKernels, windowBytes } from "../records/cell-marks.js";
 import { minMarkedBytes } from "../records/record-scanner.js";
-import { RunLength } from "../records/run-length.js";
 import { pointByte } from "../records/signs.js";
 
 /** Says that an empty cell of the column is left to TypeScript; `filledBit` of the kernel. */
