@@ -25,7 +25,7 @@ const usualControls = new Set([9, 10, 11, 12, 13, 26]);
 /** Whether a text has more control characters than those that stray into the cells of a table. */
 function hasControlCharacters(text: Buffer, isNamed: boolean): boolean {
   let count = 0;
-  for (const byte of text) if (byte < 32 && !usualControls.has(byte)) count++;
+  for (let i = 0; i < text.length; i++) if (text[i]! < 32 && !usualControls.has(text[i]!)) count++;
   return count > (isNamed ? Math.max(4, text.length / 50) : text.length / 500);
 }
 

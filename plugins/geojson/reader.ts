@@ -26,6 +26,7 @@ import {
   type ServicePage,
   type TopLevelMembers,
 } from "./scan/bracket-scanner.js";
+import { FeatureSkipper } from "./scan/feature-skipper.js";
 import { type FeatureSplit, splitTexts } from "./scan/feature-split.js";
 import { detectFileLayout, type FileLayout, hasMembersAtEnd } from "./scan/file-layout.js";
 import { SchemaScan } from "./scan/schema-scan.js";
@@ -55,6 +56,8 @@ const silentReporter: IssueReporter = {
   reportNotice: () => undefined,
 };
 
+/** Smaller files have too few splits. */
+const minSkippedBytes = 1 << 23;
 /** Files up to this size are scanned on opening, because the cost is negligible. */
 const maxEagerScanBytes = 1 << 20;
 
@@ -170,7 +173,10 @@ class GeoJsonLayer implements Layer {
   }
 
   splits(): AsyncGenerator<FeatureSplit> {
-    return this.split();
+    // Damage to be skipped may hide the end of a split.
+    if (this.context.skipErrors || this.file.size < minSkippedBytes) return this.split();
+    const finder = new SplitFinder(this.file, this.splitSize, new FeatureSkipper(silentReporter));
+    return this.split((start, opens) => finder.end(start, opens));
   }
 
   /**

@@ -140,6 +140,15 @@ abstract class PresenceBuilder {
     return this.addRow(presence);
   }
 
+  /** Adds rows. @returns the first one */
+  protected addRows(presence: Uint8Array): number {
+    const first = this.length;
+    this.length += presence.length;
+    if (this.length > this.presence.length) this.presence = grow(this.presence, this.length);
+    this.presence.set(presence, first);
+    return first;
+  }
+
   private growPresence(): void {
     const { presence, slab } = this;
     this.presence = this.sharesPresence
@@ -176,6 +185,13 @@ export class NumberBuilder extends PresenceBuilder {
     this.addNullRow(presence);
   }
 
+  /** Adds rows, without a slab; the values of null rows are 0. */
+  pushAll(presence: Uint8Array, values: Uint8Array | Int32Array | Float64Array): void {
+    const first = this.addRows(presence);
+    if (this.length > this.values.length) this.values = grow(this.values, this.length);
+    this.values.set(values, first);
+  }
+
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
     const values = trimToLength<Uint8Array | Int32Array | Float64Array>(this.values, this.length, this.slab);
@@ -201,6 +217,13 @@ export class BigintBuilder extends PresenceBuilder {
 
   pushNull(presence: number = Presence.null): void {
     this.addNullRow(presence);
+  }
+
+  /** Adds rows, without a slab; the values of null rows are 0. */
+  pushAll(presence: Uint8Array, values: BigInt64Array): void {
+    const first = this.addRows(presence);
+    if (this.length > this.values.length) this.values = grow(this.values, this.length);
+    this.values.set(values, first);
   }
 
   finish(): Column {
@@ -267,6 +290,19 @@ export class BytesBuilder extends PresenceBuilder {
 
   pushNull(presence: number = Presence.null): void {
     this.endRow(this.addNullRow(presence));
+  }
+
+  /** Adds rows, without a slab: row n is `source[from + offsets[n] … from + offsets[n + 1]]`, and the first offset is 0. */
+  pushAll(presence: Uint8Array, offsets: Uint32Array, source: Uint8Array, from: number): void {
+    const first = this.addRows(presence);
+    const rows = presence.length;
+    const { end } = this;
+    this.reserve(offsets[rows]!);
+    this.buffer.set(source.subarray(from, from + offsets[rows]!), end);
+    if (this.length >= this.offsets.length) this.offsets = grow(this.offsets, this.length + 1);
+    const into = this.offsets;
+    for (let n = 1; n <= rows; n++) into[first + n] = end + offsets[n]!;
+    this.end += offsets[rows]!;
   }
 
   finish(): Column {

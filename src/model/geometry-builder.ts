@@ -170,6 +170,11 @@ export class GeometryBuilder {
     this.end();
   }
 
+  /** Adds points of the coordinates `xs` and `ys`. */
+  addPoints(xs: Float64Array, ys: Float64Array): void {
+    for (let n = 0; n < xs.length; n++) this.addPoint(xs[n]!, ys[n]!);
+  }
+
   /** Ends the feature begun last. */
   end(): void {
     this.length++;

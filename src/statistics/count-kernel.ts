@@ -16,6 +16,14 @@ export interface CountKernel {
   endWords(rows: number): void;
   hashRows(rows: number): void;
   hashPoints(rows: number): void;
+  countPresent(rows: number): number;
+  sumRows(rows: number, sum: number, lost: number): void;
+  sumOfRows(): number;
+  lostOfRows(): number;
+  leastRow(): number;
+  greatestRow(): number;
+  finiteRows(): number;
+  notFiniteRows(): number;
   firstText(rows: number): number;
   lastText(): number;
   longestText(): number;
@@ -35,6 +43,14 @@ export interface CountKernel {
   startSketch(table: number): void;
   sketchRows(table: number, first: number, rows: number): void;
   mergeRegisters(table: number): void;
+  startQuantiles(table: number): void;
+  addQuantiles(table: number, first: number, rows: number): void;
+  addQuantile(table: number, value: number, times: number): void;
+  mergeQuantiles(table: number, level: number, rows: number): void;
+  compactQuantiles(table: number): void;
+  quantileLevels(table: number): number;
+  quantilesOf(table: number, level: number): number;
+  quantileCount(table: number, level: number): number;
   purge(table: number): void;
 }
 

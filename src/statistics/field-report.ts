@@ -2,7 +2,7 @@ import { decodeUtf8 } from "../model/column.js";
 import type { FieldType } from "../model/field.js";
 import { type FieldStatisticsState, maxStartBytes, type TextStart } from "./field-state.js";
 import { distinctStandardError, estimateDistinct } from "./sketches/hyper-log-log.js";
-import { QuantileSketch, quantileRankError } from "./sketches/quantile-sketch.js";
+import { quantileRankError, weightedValues } from "./sketches/quantiles.js";
 import { Tag, valueOfBytes } from "./value-reader.js";
 
 /** A value in a report: integers beyond 2^53 as text, dates and times in ISO 8601, binary as hexadecimal digits. */
@@ -129,7 +129,7 @@ function keyOf({ table, sketches, values }: FieldStatisticsState): FieldStatisti
 /** Finite numbers in ascending order, and how many each stands for. */
 function weightedNumbers({ table, sketches }: FieldStatisticsState): [number, number][] {
   const found: [number, number][] = sketches
-    ? new QuantileSketch(sketches.quantiles).weighted()
+    ? weightedValues(sketches.quantiles)
     : Array.from({ length: table.size }, (_, k): [number, number] => [
         Number(valueOfBytes(table.tags[k]!, table.bytes, k === 0 ? 0 : table.ends[k - 1]!, table.ends[k]!)),
         table.counts[k]!,

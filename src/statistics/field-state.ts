@@ -1,5 +1,5 @@
 import type { DigestSampleState } from "./sketches/digest-sample.js";
-import type { QuantileState } from "./sketches/quantile-sketch.js";
+import type { QuantileState } from "./sketches/quantiles.js";
 
 /** The beginning of a text as UTF-8. */
 export type TextStart = Uint8Array;

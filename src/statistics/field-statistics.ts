@@ -15,8 +15,7 @@ import {
   maxStartBytes,
 } from "./field-state.js";
 import { DigestSample } from "./sketches/digest-sample.js";
-import { QuantileSketch } from "./sketches/quantile-sketch.js";
-import { type Rows, ValueCounter } from "./value-counter.js";
+import { ValueCounter } from "./value-counter.js";
 import { Tag, ValueReader, valueOfBytes } from "./value-reader.js";
 
 /** Order of the first bytes of two texts: that of their code points. */
@@ -39,9 +38,8 @@ function countCharacters(bytes: Uint8Array, from: number, to: number): number {
   return count;
 }
 
-/** The sketches that take over when there are too many distinct values, beside the HyperLogLog of the table. */
+/** What takes over when there are too many distinct values, beside the sketches of the table. */
 interface Sketches {
-  readonly quantiles: QuantileSketch;
   unique: DigestSample | null;
 }
 
@@ -83,10 +81,10 @@ export class FieldStatistics {
   private addNumbers({ values, presence }: DoubleColumn | Int32Column, length: number): void {
     const rows = this.counter.reserveNumbers(Tag.number, length);
     rows.presence.set(presence.subarray(0, length));
-    // −0 and 0 are equal.
-    for (let row = 0; row < length; row++) rows.numbers[row] = values[row]! + 0;
-    this.addAllNumbers(rows, length);
-    this.countRows(length, values);
+    rows.numbers.set(values.subarray(0, length));
+    this.addAllNumbers(length);
+    const first = this.countRows(length);
+    if (first < length) this.table.addQuantiles(first, length);
   }
 
   private addTexts({ type, bytes, offsets, presence }: BytesColumn, length: number): void {
@@ -95,9 +93,9 @@ export class FieldStatistics {
     rows.presence.set(presence.subarray(0, length));
     rows.ends.set(offsets.subarray(0, length + 1));
     rows.bytes.set(bytes.subarray(0, offsets[length]!));
+    this.countRows(length);
     if (type !== "binary")
       for (const row of counter.extremeTexts(length)) this.addText(bytes, offsets[row]!, offsets[row + 1]!);
-    this.countRows(length, null);
   }
 
   /** Values of other columns, one by one. */
@@ -123,20 +121,19 @@ export class FieldStatistics {
       }
       rows.ends[row + 1] = end;
     }
-    this.countRows(length, numbers);
+    for (let row = this.countRows(length); row < length; row++) this.table.addQuantile(numbers[row]!, 1);
   }
 
-  /** Counts the rows that were written. @param numbers their values; null if none is a number */
-  private countRows(length: number, numbers: Float64Array | Int32Array | null): void {
+  /** Counts the rows that were written. @returns the first one that went to the sketches */
+  private countRows(length: number): number {
     const { state, counter } = this;
-    const { presence } = counter.rows;
-    for (let row = 0; row < length; row++) if (presence[row] === Presence.value) state.values++;
+    state.values += counter.countPresent(length);
     counter.hash(length);
     const first = this.countExactly(length);
-    if (first === length) return;
+    if (first === length) return first;
     this.table.sketch(first, length);
     this.addDigests(first, length);
-    if (numbers) this.sketches!.quantiles.addAll(numbers, counter.rows.presence, first, length);
+    return first;
   }
 
   /** Counts rows in the table as long as it is exact. @returns the row behind the last one of these */
@@ -159,29 +156,14 @@ export class FieldStatistics {
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
   }
 
-  private addAllNumbers({ numbers, presence }: Rows, length: number): void {
+  private addAllNumbers(length: number): void {
     const { state } = this;
-    // Numbers in local variables are not allocated.
-    let { sum, lost } = state;
-    let min = Number.POSITIVE_INFINITY;
-    let max = Number.NEGATIVE_INFINITY;
-    for (let row = 0; row < length; row++) {
-      if (presence[row] !== Presence.value) continue;
-      const number = numbers[row]!;
-      if (!Number.isFinite(number)) {
-        state.notFinite++;
-        continue;
-      }
-      state.numbers++;
-      const next = sum + number;
-      lost += Math.abs(sum) >= Math.abs(number) ? sum - next + number : number - next + sum;
-      sum = next;
-      if (number < min) min = number;
-      if (number > max) max = number;
-    }
+    const { sum, lost, least, greatest, finite, notFinite } = this.counter.addNumbers(length, state.sum, state.lost);
+    state.numbers += finite;
+    state.notFinite += notFinite;
     state.sum = sum;
     state.lost = lost;
-    if (min <= max) this.addRange(min, max);
+    if (finite > 0) this.addRange(least, greatest);
   }
 
   private addNumber(value: number | bigint): void {
@@ -224,20 +206,15 @@ export class FieldStatistics {
   /** Passes the values of the table to sketches. */
   private startSketches(): void {
     if (this.sketches) return;
-    this.table.startSketch();
-    const { tags, bytes, ends, hashes, counts, size } = this.table.state;
-    const quantiles = new QuantileSketch();
+    const { table } = this;
+    table.startSketch();
+    table.startQuantiles();
+    const { tags, bytes, ends, hashes, counts, size } = table.state;
     const numbers = numbersOf(tags, bytes, ends);
-    if (!hasOnly(counts, 1)) {
-      this.sketches = { quantiles, unique: null };
-      for (let k = 0; k < size; k++) if (Number.isFinite(numbers[k])) quantiles.add(numbers[k]!, counts[k]!);
-      return;
-    }
-    const unique = new DigestSample(this.limits.digests, false);
-    this.sketches = { quantiles, unique };
-    const presence = new Uint8Array(size).fill(Presence.value);
-    unique.addAll(hashes, presence, 0, size);
-    quantiles.addAll(numbers, presence, 0, size);
+    for (let k = 0; k < size; k++) table.addQuantile(numbers[k]!, counts[k]!);
+    const unique = hasOnly(counts, 1) ? new DigestSample(this.limits.digests, false) : null;
+    unique?.addAll(hashes, new Uint8Array(size).fill(Presence.value), 0, size);
+    this.sketches = { unique };
   }
 
   /** Merges the statistics of later values. */
@@ -263,7 +240,7 @@ export class FieldStatistics {
     this.startSketches();
     const sketches = this.sketches!;
     this.table.mergeRegisters(other.distinct);
-    sketches.quantiles.merge(other.quantiles);
+    this.table.mergeQuantiles(other.quantiles);
     if (other.unique === null) sketches.unique = null;
     else sketches.unique?.merge(other.unique);
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
@@ -290,7 +267,7 @@ export class FieldStatistics {
     for (let k = first; k < size; k++) {
       if (counts[k]! > 1) sketches.unique = null;
       sketches.unique?.add(hashes[2 * k]!, hashes[2 * k + 1]!);
-      if (Number.isFinite(numbers[k])) sketches.quantiles.add(numbers[k]!, counts[k]!);
+      this.table.addQuantile(numbers[k]!, counts[k]!);
     }
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
   }
@@ -303,7 +280,7 @@ export class FieldStatistics {
       table: table.state,
       sketches: sketches && {
         distinct: table.registers,
-        quantiles: sketches.quantiles.toState(),
+        quantiles: table.quantiles,
         unique: sketches.unique?.toState() ?? null,
       },
     };

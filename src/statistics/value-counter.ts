@@ -1,6 +1,7 @@
 import { type CountKernel, createCountKernel } from "./count-kernel.js";
 import type { CountTableState, FieldLimits } from "./field-state.js";
 import { registerCount } from "./sketches/hyper-log-log.js";
+import type { QuantileState } from "./sketches/quantiles.js";
 
 /** Kernels of layers that are done, for the next ones: to fill new memory takes longer than to count. */
 const spareKernels: CountKernel[] = [];
@@ -20,6 +21,17 @@ export interface Rows {
   readonly bytes: Uint8Array;
   /** The bytes as numbers. */
   readonly numbers: Float64Array;
+}
+
+/** A sum with the part that rounding lost, and what was added to it. */
+interface NumberTotals {
+  readonly sum: number;
+  readonly lost: number;
+  /** Of the finite numbers; infinity and −infinity without any. */
+  readonly least: number;
+  readonly greatest: number;
+  readonly finite: number;
+  readonly notFinite: number;
 }
 
 /**
@@ -85,14 +97,34 @@ export class ValueCounter {
 
   /** The hashes of points, two words each, for a number of pairs of coordinates. */
   hashPoints(xy: Float64Array, points: number): Int32Array {
-    const { numbers } = this.reserve(points, 16 * points);
-    // −0 and 0 are equal.
-    for (let k = 0; k < 2 * points; k++) numbers[k] = xy[k]! + 0;
+    this.reserve(points, 16 * points).numbers.set(xy.subarray(0, 2 * points));
     this.kernel.hashPoints(points);
     return this.rows.hashes;
   }
 
-  /** The rows with the first and the last text, and the first one with the most bytes; none without texts. */
+  /** The number of rows that are present. */
+  countPresent(values: number): number {
+    return this.kernel.countPresent(values);
+  }
+
+  /** Adds the rows, which are numbers, to a sum and the part of it that rounding lost; replaces −0 by 0. */
+  addNumbers(values: number, sum: number, lost: number): NumberTotals {
+    const { kernel } = this;
+    kernel.sumRows(values, sum, lost);
+    return {
+      sum: kernel.sumOfRows(),
+      lost: kernel.lostOfRows(),
+      least: kernel.leastRow(),
+      greatest: kernel.greatestRow(),
+      finite: kernel.finiteRows(),
+      notFinite: kernel.notFiniteRows(),
+    };
+  }
+
+  /**
+   * The rows with the first and the last text, and the first one with the most bytes, of those that were new in their table
+   * when they were counted; none without texts.
+   */
   extremeTexts(values: number): number[] {
     const first = this.kernel.firstText(values);
     return first < 0 ? [] : [first, this.kernel.lastText(), this.kernel.longestText()];
@@ -110,7 +142,7 @@ export class ValueCounter {
   }
 }
 
-/** The counts of the values of a field, and a HyperLogLog once the table is full. */
+/** The counts of the values of a field, and a HyperLogLog and a sketch for quantiles once the table is full. */
 export class CountTable {
   constructor(
     private readonly counter: ValueCounter,
@@ -146,6 +178,38 @@ export class CountTable {
   mergeRegisters(registers: Uint8Array): void {
     this.counter.reserve(0, registers.length).bytes.set(registers);
     this.kernel.mergeRegisters(this.at);
+  }
+
+  startQuantiles(): void {
+    this.kernel.startQuantiles(this.at);
+  }
+
+  /** Adds the finite ones of the rows from `first` on, which are numbers, to the quantiles. */
+  addQuantiles(first: number, values: number): void {
+    this.kernel.addQuantiles(this.at, first, values);
+  }
+
+  /** Adds a number, unless it is not finite. @param times its occurrences */
+  addQuantile(value: number, times: number): void {
+    if (Number.isFinite(value)) this.kernel.addQuantile(this.at, value, times);
+  }
+
+  /** Adds the numbers of another sketch. */
+  mergeQuantiles({ levels }: QuantileState): void {
+    levels.forEach((numbers, level) => {
+      this.counter.reserve(0, 8 * numbers.length).numbers.set(numbers);
+      this.kernel.mergeQuantiles(this.at, level, numbers.length);
+    });
+    this.kernel.compactQuantiles(this.at);
+  }
+
+  get quantiles(): QuantileState {
+    const { kernel, at } = this;
+    const { buffer } = kernel.memory;
+    const levels = Array.from({ length: kernel.quantileLevels(at) }, (_, level) =>
+      new Float64Array(buffer, kernel.quantilesOf(at, level), kernel.quantileCount(at, level)).slice(),
+    );
+    return { levels };
   }
 
   addError(error: number): void {

@@ -10,6 +10,7 @@ import { Tag } from "../../src/statistics/value-reader.js";
 import { type Counted, CountTableTwin } from "./twins/count-table.js";
 import { hashValue } from "./twins/hash-value.js";
 import { HyperLogLog } from "./twins/hyper-log-log.js";
+import { QuantileSketch } from "./twins/quantile-sketch.js";
 
 interface Value {
   readonly tag: number;
@@ -146,7 +147,9 @@ test("the first, last and longest texts are those of a comparison of their first
     fc.property(fc.array(value, { maxLength: 40 }), (given) => {
       const counter = new ValueCounter();
       const values = given.map((one) => ({ ...one, tag: Tag.text }));
+      const table = counter.createTable({ distinct: 10_000, keyBytes: 2 ** 20, digests: 1 });
       write(counter, values);
+      table.count(values.length);
       const present = values.flatMap(({ isPresent }, row) => (isPresent ? [row] : []));
       const pick = (isBetter: (row: number, than: number) => boolean) =>
         present.reduce((best, row) => (isBetter(row, best) ? row : best), present[0]!);
@@ -184,4 +187,91 @@ test("points alone have the digests of points among other geometries", () => {
   expect(alone.report()).toMatchObject({ vertices: 5, parts: 5, duplicates: { count: 2, exact: true } });
   alone.merge(mixed.toState());
   expect(alone.report().duplicates.count).toBe(7);
+});
+
+const number = fc.oneof(
+  fc.constantFrom(0, -0, 1, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e308, 5e-324),
+  fc.integer({ min: -40, max: 40 }),
+  fc.double(),
+);
+
+test("sums, least and greatest numbers are those of JavaScript", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(number, fc.constantFrom(0, 1, 1, 1, 2)), { maxLength: 60 }),
+      number,
+      (rows, before) => {
+        const counter = new ValueCounter();
+        const { numbers, presence } = counter.reserveNumbers(Tag.number, rows.length);
+        numbers.set(rows.map(([value]) => value));
+        presence.set(rows.map(([, present]) => present));
+        const present = rows.flatMap(([value, isPresent]) => (isPresent === 1 ? [value] : []));
+        const finite = present.filter(Number.isFinite);
+        let [sum, lost] = [before, 0];
+        for (const value of finite) {
+          const next = sum + value;
+          lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+          sum = next;
+        }
+        expect(counter.countPresent(rows.length)).toBe(present.length);
+        expect(counter.addNumbers(rows.length, before, 0)).toEqual({
+          sum,
+          lost,
+          least: Math.min(...finite) + 0,
+          greatest: Math.max(...finite) + 0,
+          finite: finite.length,
+          notFinite: present.length - finite.length,
+        });
+        // −0 has become 0.
+        expect([...counter.rows.numbers.subarray(0, rows.length)]).toEqual(rows.map(([value]) => value + 0));
+        counter.release();
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("sketches of quantiles hold the numbers of their twins, also after merging", () => {
+  const part = fc.record({
+    seed: fc.nat(1_000_000),
+    count: fc.constantFrom(0, 1, 7, 600, 5000, 40_000),
+    times: fc.constantFrom(1, 1, 2, 5, 1000),
+    values: fc.constantFrom(3, 1000, 2 ** 30),
+  });
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), (parts) => {
+      const counter = new ValueCounter();
+      const create = () => {
+        const table = counter.createTable({ distinct: 10, keyBytes: 100, digests: 1 });
+        table.startQuantiles();
+        return table;
+      };
+      const [whole, wholeTwin] = [create(), new QuantileSketch()];
+      for (const { seed, count, times, values } of parts) {
+        const [table, twin] = [create(), new QuantileSketch()];
+        const given = Float64Array.from({ length: count }, (_, k) => (Math.imul(k + seed, 0x9e3779b1) >>> 2) % values);
+        const presence = Uint8Array.from(given, (_, k) => (k % 11 === 3 ? 2 : 1));
+        if (count > 5) given[5] = Number.NaN;
+        const rows = counter.reserveNumbers(Tag.number, count);
+        rows.numbers.set(given);
+        rows.presence.set(presence);
+        const first = count >> 3;
+        table.addQuantiles(first, count);
+        twin.addAll(given, presence, first, count);
+        for (let k = 0; k < Math.min(first, 50); k++) {
+          if (!Number.isFinite(given[k])) continue;
+          table.addQuantile(given[k]!, times);
+          twin.add(given[k]!, times);
+        }
+        // The order within a level is free until the level is compacted.
+        const sorted = (levels: readonly Float64Array[]) => levels.map((level) => level.slice().sort());
+        expect(sorted(table.quantiles.levels)).toEqual(sorted(twin.toState().levels));
+        whole.mergeQuantiles(twin.toState());
+        wholeTwin.merge(twin.toState());
+        expect(sorted(whole.quantiles.levels)).toEqual(sorted(wholeTwin.toState().levels));
+      }
+      counter.release();
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DigestSample } from "../../src/statistics/sketches/digest-sample.js";
-import { QuantileSketch, quantileRankError } from "../../src/statistics/sketches/quantile-sketch.js";
+import { quantileRankError } from "../../src/statistics/sketches/quantiles.js";
 import { DigestSampleTwin } from "./twins/digest-sample.js";
+import { QuantileSketch } from "./twins/quantile-sketch.js";
 
 describe("a sample of digests", () => {
   /** Any two words; the multiplier is odd, so that all are different. */

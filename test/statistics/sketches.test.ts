@@ -7,9 +7,10 @@ import { FieldStatistics } from "../../src/statistics/field-statistics.js";
 import { hashed } from "../../src/statistics/hash.js";
 import { DigestSample } from "../../src/statistics/sketches/digest-sample.js";
 import { distinctStandardError, estimateDistinct } from "../../src/statistics/sketches/hyper-log-log.js";
-import { QuantileSketch, quantileRankError } from "../../src/statistics/sketches/quantile-sketch.js";
+import { quantileRankError } from "../../src/statistics/sketches/quantiles.js";
 import { hashBytes } from "./twins/hash-value.js";
 import { HyperLogLog } from "./twins/hyper-log-log.js";
+import { QuantileSketch } from "./twins/quantile-sketch.js";
 
 const million = 1_000_000;
 /** The numbers from 0 to a million in another order: 7919 and a million have no common divisor. */

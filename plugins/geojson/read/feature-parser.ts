@@ -1,15 +1,21 @@
 import { isUtf8 } from "node:buffer";
-import { Batch, type Column, type Field, GeometryBuilder } from "../../../src/model/index.js";
+import { Batch, type Column, type Field, GeometryBuilder, Kind } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { JsonCursor, JsonToken } from "../../shared/json/cursor.js";
 import { isIdToken, maxBatchRows, PropertyColumns } from "../../shared/json/property-columns.js";
 import { createIssueReporter, RawColumn } from "../../shared/json/raw-column.js";
 import { collectionType, featureType, readName, readType, unknownType } from "../json/member.js";
+import { FeatureRuns } from "./feature-runs.js";
 import { FeatureTemplates } from "./feature-template.js";
 import { GeometryParser } from "./geometry-parser.js";
 
 /** Limit of the positions of a batch. */
 const maxBatchPositions = 65536;
+/** In a batch of more columns, features are read one by one. */
+const maxRunColumns = 64;
+/** What is between two features of an array, if it is short. */
+const commaPattern = /^[ \n\r\t]*,[ \n\r\t]*$/;
+const maxCommaBytes = 256;
 
 export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
 
@@ -38,6 +44,9 @@ export class FeatureParser {
     this.shapes.coordinates.read(cursor);
     return true;
   });
+  private readonly runs = new FeatureRuns();
+  /** The end of the feature read last in the current bytes; −1 without one. */
+  private lastEnd = -1;
   private hasIds = false;
   private rows = 0;
   private rowRecords = new Uint32Array(maxBatchRows);
@@ -69,6 +78,8 @@ export class FeatureParser {
   /** Continues with these bytes; the current batch must not refer to the previous bytes any more. */
   load(bytes: Buffer): void {
     this.cursor.load(bytes);
+    this.runs.load(bytes);
+    this.lastEnd = -1;
     this.valid = isUtf8(bytes);
   }
 
@@ -82,6 +93,8 @@ export class FeatureParser {
    */
   read(collections: boolean): void {
     const start = this.cursor.at;
+    const { lastEnd } = this;
+    let isTemplate = false;
     this.records++;
     this.problem = this.geometryProblem = null;
     this.commasBefore = this.cursor.surplusCommas;
@@ -89,7 +102,8 @@ export class FeatureParser {
     this.properties.forgetRepeated();
     try {
       if (this.cursor.bytes[start] === 123) {
-        if (!this.readByTemplate(start)) {
+        isTemplate = this.readByTemplate(start);
+        if (!isTemplate) {
           if (this.object(start, collections)) return;
           if (this.isPlain) this.templates.learn(start);
         }
@@ -102,6 +116,55 @@ export class FeatureParser {
       throw error;
     }
     this.settle(start);
+    this.lastEnd = this.cursor.at;
+    if (isTemplate && lastEnd >= 0 && this.runs.learns) this.learnRun(lastEnd, start);
+  }
+
+  /** Learns how features are written from the last one, which has a template, if it is a point. */
+  private learnRun(lastEnd: number, start: number): void {
+    const { templates, cursor, properties } = this;
+    if (!this.isPlain || !templates.isUsual || templates.kind !== Kind.Point) return;
+    if (start - lastEnd > maxCommaBytes || !commaPattern.test(cursor.bytes.toString("latin1", lastEnd, start))) return;
+    const position = { start: templates.positionFrom, end: templates.positionTo };
+    this.runs.learn(lastEnd, cursor.at, this.rows - 1, properties.current, position);
+  }
+
+  /**
+   * Reads features of an array that are written like one before, from the end of a feature on.
+   * @returns whether there were any
+   */
+  readRun(): boolean {
+    const { runs, cursor, properties, geometries } = this;
+    if (properties.count > maxRunColumns || geometries.positionCount + maxBatchRows > maxBatchPositions) return false;
+    const count = runs.read(cursor.at, maxBatchRows - this.rows);
+    if (count === 0) return false;
+    for (const column of runs.columns) properties.activate(column);
+    runs.fill(this.rows, count);
+    geometries.addPoints(runs.xs(count), runs.ys(count));
+    for (let n = 0; n < count; n++) this.rowRecords[this.rows++] = ++this.records;
+    cursor.at = this.lastEnd = runs.end;
+    return true;
+  }
+
+  /**
+   * Passes over features of an array that are written like one before, from the end of a feature on.
+   * @param stop the offset at which, or behind which, the last one ends
+   * @returns whether there were any
+   */
+  skipRun(stop: number): boolean {
+    const { runs, cursor } = this;
+    if (runs.read(cursor.at, maxBatchRows, stop) === 0) return false;
+    cursor.at = this.lastEnd = runs.end;
+    return true;
+  }
+
+  /** Drops the features read since the last batch. */
+  discard(): void {
+    this.properties.discard();
+    this.ids.discard();
+    this.hasIds = false;
+    this.geometries.reset();
+    this.rows = 0;
   }
 
   /** Reads the feature by a template of earlier features; returns whether one matched. */
@@ -354,6 +417,7 @@ export class FeatureParser {
     const { rows } = this;
     const remark = createIssueReporter(this.context);
     const { bytes } = this.cursor;
+    if (this.properties.isCrowded) this.runs.forget();
     const { fields, columns } = this.properties.finish(rows, bytes, this.valid, remark);
     const ids = this.hasIds
       ? this.ids.finish(rows, bytes, this.valid, (code, count) => remark(undefined, code, count))

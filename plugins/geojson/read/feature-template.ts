@@ -8,6 +8,9 @@ import { featureType, readName, readType } from "../json/member.js";
 /** Values that differ between features. */
 const TemplateSlot = { id: 0, properties: 1, type: 2, coordinates: 3, passed: 4 } as const;
 
+/** Each template has the properties, the type and the coordinates. */
+const usualSlots = 3;
+
 /** How a program writes its features: the bytes before each value that differs, and those after the last. */
 interface FeatureTemplate {
   readonly slots: readonly number[];
@@ -37,6 +40,10 @@ export class FeatureTemplates {
   /** Kind of the last feature's geometry, and whether the feature has an id. */
   kind = 0;
   hasId = false;
+  /** Whether only its type, properties and coordinates can differ from those of others, and where its coordinates are. */
+  isUsual = false;
+  positionFrom = 0;
+  positionTo = 0;
 
   constructor(
     private readonly cursor: JsonCursor,
@@ -59,6 +66,7 @@ export class FeatureTemplates {
       if (!build.runs[0]!.isAt(view, at, end)) continue;
       if (!this.fill(build, row)) return false;
       if (this.nextRest > 1) this.nextRest >>= 1;
+      this.isUsual = build.slots.length === usualSlots;
       return true;
     }
     return false;
@@ -90,13 +98,20 @@ export class FeatureTemplates {
       case TemplateSlot.type:
         return this.type();
       case TemplateSlot.coordinates:
-        return this.coordinates(cursor);
+        return this.readCoordinates();
       case TemplateSlot.id:
         return this.id(row);
       default:
         cursor.value();
         return true;
     }
+  }
+
+  private readCoordinates(): boolean {
+    this.positionFrom = this.cursor.at;
+    const isRead = this.coordinates(this.cursor);
+    this.positionTo = this.cursor.at;
+    return isRead;
   }
 
   private type(): boolean {

@@ -89,6 +89,10 @@ export class SplitReader {
     const { cursor } = parser;
     let sound = 0;
     for (;;) {
+      if (this.split.form === "array" && !this.opens && parser.readRun()) {
+        if (parser.full) yield* this.batch();
+        continue;
+      }
       sound = cursor.at;
       const { opens } = this;
       const before = parser.records;

@@ -14,6 +14,13 @@ export interface SplitFeatureReader {
   load(bytes: Buffer): void;
   /** Reads the feature at the cursor. @throws JsonSyntaxError if it is not valid JSON */
   read(): void;
+  /**
+   * Passes over features behind one, up to the first that ends at `stop` or behind it; none without the member.
+   * @returns whether there were any
+   */
+  skipRun?(stop: number): boolean;
+  /** Whether to count brackets is faster. */
+  readonly isSlow?: boolean;
   /** Called after each feature. @param ends whether it is the last of its split */
   afterFeature(ends: boolean): void;
 }
@@ -72,6 +79,11 @@ export class SplitFinder {
     reader.load(bytes);
     try {
       for (let comma = !opens; ; comma = true) {
+        if (comma && reader.skipRun?.(this.splitSize)) {
+          this.validBytes = cursor.at;
+          if (cursor.at >= this.splitSize) return true;
+          continue;
+        }
         let byte = cursor.space();
         if (comma) {
           if (byte !== 44) return false;
@@ -79,6 +91,7 @@ export class SplitFinder {
           byte = cursor.space();
         }
         reader.read();
+        if (reader.isSlow) return false;
         const ends = (byte === 123 || byte === 91) && cursor.at >= this.splitSize;
         reader.afterFeature(ends);
         this.validBytes = cursor.at;

@@ -7,9 +7,9 @@ import {
 } from "../../../src/model/index.js";
 import { createKernelFactory } from "../../../src/model/kernel-factory.js";
 import { wasm } from "../../shared/kernels/compiled/rows-kernel.js";
+import { KernelColumn } from "../../shared/kernels/kernel-column.js";
 import type { SqliteHeader } from "../sqlite/header.js";
 import type { RowReader, SqliteRow } from "../sqlite/row-reader.js";
-import { KernelColumn } from "./kernel-columns.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 
 /** Columns with other roles are decoded in TypeScript. */

@@ -9,10 +9,10 @@ import {
   maxDoubleTextBytes,
   Summarizer,
 } from "../../../src/model/index.js";
+import { KernelColumn } from "../../shared/kernels/kernel-column.js";
 import type { SqliteHeader } from "../sqlite/header.js";
 import type { RowReader } from "../sqlite/row-reader.js";
 import { pageHeaderOffset } from "../sqlite/tree.js";
-import { KernelColumn } from "./kernel-columns.js";
 import type { ColumnPlan, LayerPlan } from "./layer-plan.js";
 import { createTableKernel, pageDone, type TableKernel } from "./table-kernel.js";
 

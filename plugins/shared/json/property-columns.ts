@@ -158,9 +158,22 @@ export class PropertyColumns {
     return new RawColumn(name, key, size >= maxCommonNames);
   }
 
-  private activate(column: RawColumn): void {
+  /** The columns of the current batch, in the order of first appearance. */
+  get current(): readonly RawColumn[] {
+    return this.active;
+  }
+
+  /** Makes a column one of the current batch. */
+  activate(column: RawColumn): void {
+    if (column.active) return;
     column.active = true;
     this.active.push(column);
+  }
+
+  /** Forgets all rows. */
+  discard(): void {
+    for (const column of this.active) column.discard();
+    this.active = [];
   }
 
   /** Removes the values of `row`. */

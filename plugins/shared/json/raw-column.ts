@@ -99,6 +99,18 @@ export class RawColumn {
     this.ends[row] = end;
   }
 
+  /** Sets the values of consecutive rows, from `row` on. */
+  setAll(row: number, tokens: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
+    const last = row + tokens.length - 1;
+    if (last >= this.tokens.length && !this.grow(last))
+      for (let n = 0; n < tokens.length; n++) this.set(row + n, tokens[n]!, starts[n]!, ends[n]!);
+    else {
+      this.tokens.set(tokens, row);
+      this.starts.set(starts, row);
+      this.ends.set(ends, row);
+    }
+  }
+
   /** Whether `row` has a value, including null. */
   has(row: number): boolean {
     return this.tokenAt(row) !== JsonToken.absent;
@@ -149,6 +161,13 @@ export class RawColumn {
     this.starts.set(starts);
     this.ends = new Uint32Array(length);
     this.ends.set(ends);
+  }
+
+  /** Forgets all rows. */
+  discard(): void {
+    this.tokens.fill(JsonToken.absent);
+    this.singleRow = -1;
+    this.active = false;
   }
 
   clear(row: number): void {

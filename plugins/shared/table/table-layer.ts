@@ -39,7 +39,9 @@ export function createTableLayer(name: string, table: TableSource, context: Read
     async *batches(split?: Split, fetched?: unknown) {
       const rows = new BatchReader(plan, source.name, context);
       for await (const current of split ? [split as TableSplit] : splits()) {
-        yield* rows.read((fetched as TextBlock | undefined) ?? (await read(current)), current);
+        const block = (fetched as TextBlock | undefined) ?? (await read(current));
+        yield* rows.read(block, current);
+        block.release();
       }
       rows.finish();
     },

@@ -363,9 +363,9 @@ function applyStages(stages: readonly Stage[], batch: Batch): Batch {
   return shaped;
 }
 
-function countGeometries(batch: Batch): number {
+function countGeometries({ geometry: { kinds } }: Batch): number {
   let count = 0;
-  for (const kind of batch.geometry.kinds) if (kind !== 0) count++;
+  for (let row = 0; row < kinds.length; row++) if (kinds[row] !== 0) count++;
   return count;
 }
 

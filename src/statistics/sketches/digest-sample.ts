@@ -1,3 +1,5 @@
+import { createDigestKernel } from "../digest-kernel.js";
+
 /**
  * Counts how many things are equal to an earlier one, by their digests of 64 bits: exactly up to a number of distinct
  * digests, then among a sample. With each halving, only digests that begin with one more zero bit stay, so that all
@@ -24,8 +26,6 @@ interface DigestList {
 /** Digests of a new list. */
 const minListed = 64;
 const maxListed = 1 << 16;
-/** Digests that are compared at a time. */
-const partDigests = 1 << 11;
 
 export class DigestSample {
   private level = 0;
@@ -97,7 +97,22 @@ export class DigestSample {
 
   /** Adds the digests of the rows from `from` to `to` that are present. */
   addAll(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
+    if (this.level === 0 && hasOnlyValues(presence, from, to)) {
+      this.addRun(digests.subarray(2 * from, 2 * to));
+      return;
+    }
     for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  }
+
+  private addRun(digests: Int32Array): void {
+    let at = 0;
+    while (at < digests.length) {
+      if (this.openWords === this.open.length) this.makeRoom();
+      const words = Math.min(digests.length - at, this.open.length - this.openWords);
+      this.open.set(digests.subarray(at, at + words), this.openWords);
+      this.openWords += words;
+      at += words;
+    }
   }
 
   private makeRoom(): void {
@@ -154,67 +169,33 @@ export class DigestSample {
   }
 }
 
+function hasOnlyValues(presence: Uint8Array, from: number, to: number): boolean {
+  for (let n = from; n < to; n++) if (presence[n] !== 1) return false;
+  return true;
+}
+
 const isSampled = (high: number, level: number): boolean => level === 0 || high >>> (32 - level) === 0;
 
 /** The distinct digests of lists that are in the sample, with their repetitions. */
 function joinEqual(lists: readonly DigestList[], level: number): { digests: Int32Array; repeats: Uint32Array } {
-  const { digests, repeats, ends } = partition(lists, level);
-  let kept = 0;
-  for (let part = 0, from = 0; part < ends.length; from = ends[part++]!)
-    kept = joinPart(digests, repeats, from, ends[part]!, kept);
-  if (kept === repeats.length) return { digests, repeats };
-  return { digests: digests.slice(0, 2 * kept), repeats: repeats.slice(0, kept) };
-}
-
-/** The digests in the sample, in parts by their lowest bits. */
-function partition(lists: readonly DigestList[], level: number) {
   const listed = lists.reduce((sum, { digests }) => sum + digests.length / 2, 0);
-  const parts = 2 ** Math.max(0, Math.ceil(Math.log2(listed / partDigests)));
-  const mask = parts - 1;
-  const ends = new Uint32Array(parts + 1);
-  for (const { digests } of lists)
-    for (let at = 0; at < digests.length; at += 2)
-      if (isSampled(digests[at + 1]!, level)) ends[(digests[at]! & mask) + 1]!++;
-  for (let part = 1; part <= parts; part++) ends[part]! += ends[part - 1]!;
-  const digests = new Int32Array(2 * ends[parts]!);
-  const repeats = new Uint32Array(ends[parts]!);
-  for (const list of lists)
-    for (let n = 0; n < list.digests.length / 2; n++) {
-      const [low, high] = [list.digests[2 * n]!, list.digests[2 * n + 1]!];
-      if (!isSampled(high, level)) continue;
-      // The starts of the parts move to their ends.
-      const to = ends[low & mask]!++;
-      digests[2 * to] = low;
-      digests[2 * to + 1] = high;
-      repeats[to] = list.repeats?.[n] ?? 0;
-    }
-  return { digests, repeats, ends: ends.subarray(0, parts) };
-}
-
-/** Numbers of digests by their hash, from 1. */
-let slots = new Uint32Array(2 * partDigests);
-
-/** Moves the distinct ones of the digests `from … to` to `first` and what follows. @returns the end of those */
-function joinPart(digests: Int32Array, repeats: Uint32Array, from: number, to: number, first: number): number {
-  const wanted = 2 ** Math.ceil(Math.log2(2 * (to - from) + 2));
-  if (wanted > slots.length) slots = new Uint32Array(wanted);
-  else slots.fill(0, 0, wanted);
-  let kept = first;
-  for (let n = from; n < to; n++) {
-    const [low, high] = [digests[2 * n]!, digests[2 * n + 1]!];
-    let slot = high & (wanted - 1);
-    let found = slots[slot]!;
-    while (found !== 0 && (digests[2 * found - 2] !== low || digests[2 * found - 1] !== high)) {
-      slot = (slot + 1) & (wanted - 1);
-      found = slots[slot]!;
-    }
-    if (found !== 0) repeats[found - 1]! += 1 + repeats[n]!;
-    else {
-      digests[2 * kept] = low;
-      digests[2 * kept + 1] = high;
-      repeats[kept] = repeats[n]!;
-      slots[slot] = ++kept;
-    }
+  // Its memory, which may be large, is not kept.
+  const kernel = createDigestKernel();
+  kernel.reserve(listed);
+  const input = {
+    digests: new Int32Array(kernel.memory.buffer, kernel.digestsAt(), 2 * listed),
+    repeats: new Uint32Array(kernel.memory.buffer, kernel.repeatsAt(), listed),
+  };
+  let at = 0;
+  for (const { digests, repeats } of lists) {
+    input.digests.set(digests, 2 * at);
+    if (repeats) input.repeats.set(repeats, at);
+    at += digests.length / 2;
   }
-  return kept;
+  const kept = kernel.join(listed, level);
+  const { buffer } = kernel.memory;
+  return {
+    digests: new Int32Array(buffer, kernel.digestsAt(), 2 * kept).slice(),
+    repeats: new Uint32Array(buffer, kernel.repeatsAt(), kept).slice(),
+  };
 }

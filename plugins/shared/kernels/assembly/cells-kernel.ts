@@ -1,18 +1,12 @@
-/** Finds the bytes that end cells and records in a window of a table of text, sixteen bytes at a time. */
+/**
+ * Finds the bytes that end cells and records in a window of a table of text, sixteen bytes at a time; passes over records
+ * that tell nothing new of their columns; and reads records into columns.
+ */
+import { Ending, marks, setMarkCount, window } from "./cell-window.js";
 
-const window = memory.data(65536 + 16);
-/** A mark is four times the offset of its byte and an `Ending`. */
-const marks = memory.data(4 * 65536, 4);
-
-enum Ending {
-  cell,
-  /** A line feed. */
-  record,
-  /** A line feed behind a carriage return, which has no mark of its own. */
-  recordOfTwo,
-  /** A quote or another carriage return, which only the whole record explains. */
-  unclear,
-}
+export { candidates } from "./cell-window.js";
+export { kindsAt, presenceAt, readRecords, textStartsAt, textsAt, valuesAt } from "./record-columns.js";
+export { passRecords, statesAt } from "./record-survey.js";
 
 const lineFeed: u8 = 10;
 const carriageReturn: u8 = 13;
@@ -42,14 +36,16 @@ export function findMarks(size: u32, delimiter: u8): u32 {
       if (offset >= size) break;
       const byte = load<u8>(window + offset);
       if (byte === carriageReturn && offset + 1 < size && load<u8>(window + offset, 1) === lineFeed) continue;
-      store<u32>(mark, (offset << 2) | endingOf(byte, offset, delimiter));
+      store<u32>(mark, (offset << 2) | endingOfByte(byte, offset, delimiter));
       mark += 4;
     }
   }
-  return <u32>((mark - marks) >> 2);
+  const count = <u32>((mark - marks) >> 2);
+  setMarkCount(count);
+  return count;
 }
 
-function endingOf(byte: u8, offset: u32, delimiter: u8): Ending {
+function endingOfByte(byte: u8, offset: u32, delimiter: u8): Ending {
   if (byte === delimiter) return Ending.cell;
   if (byte !== lineFeed) return Ending.unclear;
   return offset > 0 && load<u8>(window + offset - 1) === carriageReturn ? Ending.recordOfTwo : Ending.record;

@@ -1,6 +1,6 @@
-/** What a kernel does with a column of a SQLite table; the numbers of `plugins/geopackage/read/kernel-columns.ts`. */
+/** What a kernel does with a column; the numbers of `KernelColumn` in `plugins/shared/kernels/kernel-column.ts`. */
 export enum ColumnKind {
-  /** The column is passed over, or is the rowid. */
+  /** The column is passed over, or is the rowid of a SQLite table. */
   nothing,
   boolean,
   int32,

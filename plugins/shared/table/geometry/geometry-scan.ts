@@ -37,6 +37,10 @@ const noTail: TableTail = { rows: 0, column: -1, text: "" };
 /** Summarizes the geometries of a file without parsing them. */
 export interface GeometryScan {
   look(bytes: Uint8Array, scanner: RecordScanner): void;
+  /** Columns such that records in which they are filled can be passed over; null if all have to be looked at. */
+  readonly filledColumns: readonly number[] | null;
+  /** Counts records that are passed over. */
+  pass(records: number): void;
   readonly state: GeometryScanState;
   /** Merges the state of another scan. */
   add(state: GeometryScanState): void;
@@ -76,6 +80,15 @@ class CoordinateScan implements GeometryScan {
     if (isPoint && !this.hasZ && this.z !== null) this.hasZ = isFilled(scanner, this.z);
   }
 
+  get filledColumns(): readonly number[] | null {
+    return this.z === null || this.hasZ ? [this.x, this.y] : null;
+  }
+
+  pass(records: number): void {
+    this.tail = noTail;
+    this.counts[Kind.Point]! += records;
+  }
+
   private addToTail(bytes: Uint8Array, scanner: RecordScanner): void {
     const { tail } = this;
     if (tail.rows > 0 || this.counts[Kind.none]! > 0) {
@@ -113,10 +126,15 @@ class CoordinateScan implements GeometryScan {
 }
 
 class NoGeometryScan implements GeometryScan {
+  readonly filledColumns = [];
   private rows = 0;
 
   look(): void {
     this.rows++;
+  }
+
+  pass(records: number): void {
+    this.rows += records;
   }
 
   get state(): GeometryScanState {
@@ -158,6 +176,7 @@ const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
  * add a layer or a dimension that no other cell has.
  */
 class WktScan implements GeometryScan {
+  readonly filledColumns = null;
   private readonly counts = new Array<number>(8).fill(0);
   /** The beginning of the last cell up to its first number, and the type it stands for. */
   private readonly prefix = new Uint8Array(maxPrefixBytes);
@@ -181,6 +200,8 @@ class WktScan implements GeometryScan {
     const to = scanner.ends[column]!;
     if (needsUnquoting(scanner.marks[column]!) || !this.isKnown(bytes, from, to)) this.isUnknown = true;
   }
+
+  pass(): void {}
 
   private isKnown(bytes: Uint8Array, from: number, to: number): boolean {
     const { prefix, prefixBytes } = this;

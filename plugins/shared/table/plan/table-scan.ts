@@ -22,17 +22,20 @@ import { describeCell, MixedTypes, type MixedTypesState } from "../columns/mixed
 import { type OutlierColumn, TextOutliers, type TextOutliersState } from "../columns/text-outliers.js";
 import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
 import type { Notices } from "../header/first-record.js";
+import { suitsKernels } from "../records/cell-marks.js";
 import { lastRecordEnd } from "../records/last-record-end.js";
 import {
   type BlockEnd,
   type BlockVisitor,
   forEachRecord,
+  type RecordPasser,
   type ScanRange,
   splitRecordBlocks,
 } from "../records/record-blocks.js";
 import { CellMark, RecordScanner } from "../records/record-scanner.js";
 import { pointByte } from "../records/signs.js";
 import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";
+import { type ColumnScan, type ColumnStates, KnownRecords } from "./known-records.js";
 import type { Dialect, TableSplit } from "./plan.js";
 
 /** Cells whose canonical text may be longer than their own. */
@@ -64,7 +67,7 @@ export interface StrayQuotes {
 }
 
 /** Collects statistics of all rows. */
-export class TableScan {
+export class TableScan implements ColumnScan {
   /** The flags found in each column, as bits. */
   readonly flags: Uint32Array;
   /** Whether a column has an unquoted value. */
@@ -169,16 +172,53 @@ export class TableScan {
   /** Scans block after block; with `verify`, text that is not UTF-8 throws WrongEncoding. */
   visitor(delimiter: number, verify: boolean): BlockVisitor {
     const scanner = new RecordScanner(delimiter);
+    const passer = this.createPasser(delimiter);
     return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
       const unterminated = (from: number, line: number) => {
         if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
       };
       const record = (_from: number, line: number) => this.record(block.bytes, scanner, line);
-      const passed = forEachRecord(block.bytes, blockEnd, scanner, record, unterminated);
+      const passed = forEachRecord(block.bytes, blockEnd, scanner, record, unterminated, passer);
       this.lines += passed.lines;
       this.verify(block, position, passed.end, verify);
       return passed.end;
     };
+  }
+
+  /** Passes over records that tell nothing new; null for a table that it is not for. */
+  private createPasser(delimiter: number): RecordPasser | null {
+    const { columns, dialect, rowsWanted } = this;
+    if (dialect.hasTypedCells || rowsWanted !== Number.POSITIVE_INFINITY) return null;
+    return suitsKernels(delimiter, columns) ? new KnownRecords(delimiter, this) : null;
+  }
+
+  describeColumns(states: ColumnStates): boolean {
+    const filled = this.geometry ? this.geometry.filledColumns : [];
+    if (!this.headerPassed || filled === null) return false;
+    const { flags, unquoted, sizes, mixed } = this;
+    states.clear(this.columns);
+    for (const c of this.active) {
+      // Values of columns of several types are counted one by one.
+      const known = unquoted[c] === 1 && mixed.isMixed[c] === 0 ? flags[c]! : 0;
+      states.set(c, known, Math.min(sizes.texts[c]!, sizes.typed[c]!));
+    }
+    for (const c of this.settled) states.set(c, null, sizes.texts[c]!);
+    for (const c of filled) states.requireValues(c);
+    return true;
+  }
+
+  pass(records: number, states: ColumnStates): void {
+    this.rows += records;
+    this.geometry?.pass(records);
+    for (const c of this.active) this.outliers.values[c]! += states.valuesOf(c);
+  }
+
+  get decimal(): number {
+    return this.dialect.decimal;
+  }
+
+  get columnCount(): number {
+    return this.columns;
   }
 
   /** Finds only record ends and damage: by line ends and quotes, or by `visitor` in a block where that is not sure. */

@@ -9,9 +9,11 @@ import { strayQuoteMessage } from "../columns/ambiguity-notices.js";
 import type { NumberFormat } from "../columns/number-format.js";
 import { fieldsOf, type TablePlan, type TableSplit } from "../plan/plan.js";
 import { hasExtraCells } from "../plan/table-scan.js";
+import { windowBytes } from "../records/cell-marks.js";
 import { CellUnquoter, RecordScanner } from "../records/record-scanner.js";
 import { repairUtf8, type TextBlock } from "../records/text-blocks.js";
 import { CellColumnBuilder, CellNumberParser, type ColumnContext } from "./cell-column.js";
+import { RecordColumns } from "./record-columns.js";
 import { type GeometryFailure, RowGeometryReader } from "./row-geometry.js";
 
 const maxBatchRows = 1000;
@@ -31,6 +33,8 @@ export class BatchReader {
   private readonly shared: ColumnContext;
   private readonly geometry: RowGeometryReader;
   private readonly builder = new GeometryBuilder();
+  /** Reads records of the usual form; null if the table is of another one. */
+  private readonly kernel: RecordColumns | null;
   private rows = 0;
   private short = 0;
   private shortExample = "";
@@ -60,12 +64,14 @@ export class BatchReader {
         column.kept ? new CellColumnBuilder(column, numbersOf(column.numbers), shared) : null,
       );
     const { length } = plan.columns;
-    const rows = Math.max(1, Math.min(initialRowCapacity(length), plan.features ?? initialRowCapacity(length)));
+    const most = Math.min(initialRowCapacity(length), maxBatchRows);
+    const rows = Math.max(1, Math.min(most, plan.features ?? most));
     const datesAreMidnights = plan.rules.datesAreMidnights ?? false;
     this.shared = { text, context, rows, datesAreMidnights, slab: createSlab(length) };
     this.columns = createColumns(this.shared);
     this.createRejectColumns = () => createColumns({ ...this.shared, rows: 1, slab: createSlab(length) });
     this.geometry = new RowGeometryReader(plan, context);
+    this.kernel = RecordColumns.for(plan);
   }
 
   /** @throws input-corrupt */
@@ -79,6 +85,15 @@ export class BatchReader {
     let isHeaderNext = this.plan.header && isFirst;
     let batchFrom = 0;
     for (let at = 0; at < bytes.length; ) {
+      const end = isHeaderNext || this.hasNul ? 0 : this.readAtOnce(bytes, at, batchFrom);
+      if (end > 0) {
+        at = end;
+        if (this.isBatchFull(at - batchFrom)) {
+          yield this.finishBatch();
+          batchFrom = at;
+        }
+        continue;
+      }
       if (scanner.scan(bytes, at, bytes.length, true) === "unterminated") {
         this.rejectUnclosed(bytes, at);
         at = scanner.recovery;
@@ -99,6 +114,20 @@ export class BatchReader {
       }
     }
     if (this.rows > 0) yield this.finishBatch();
+  }
+
+  /** Adds the records from `at` on that a kernel can read. @returns the end of the last one; 0 if there is none */
+  private readAtOnce(bytes: Buffer, at: number, batchFrom: number): number {
+    const { kernel, columns } = this;
+    // Records of so many bytes could make the batch larger than it is otherwise.
+    if (!kernel || at - batchFrom > maxBatchBytes - windowBytes) return 0;
+    const rows = kernel.read(bytes, at, maxBatchRows - this.rows);
+    if (rows === 0) return 0;
+    if (!kernel.addPoints(rows, this.builder)) for (let n = 0; n < rows; n++) this.builder.addNull();
+    for (let c = 0; c < columns.length; c++) columns[c]?.pushAll(kernel, c, rows);
+    for (let n = 0; n < rows; n++) this.records[this.rows++] = ++this.passedRecords;
+    this.passedLines += rows;
+    return kernel.end;
   }
 
   /** Adds the record scanned last to the batch, or rejects it. */

@@ -1,6 +1,6 @@
 import {
-  type BigintBuilder,
-  type BytesBuilder,
+  BigintBuilder,
+  BytesBuilder,
   type Column,
   type ColumnBuilder,
   columnBuilder,
@@ -18,6 +18,7 @@ import { classifyTemporal, TemporalKind, toCanonicalTemporal } from "../columns/
 import type { ColumnPlan } from "../plan/plan.js";
 import { CellMark, type CellUnquoter, needsUnquoting } from "../records/record-scanner.js";
 import { commaByte, pointByte } from "../records/signs.js";
+import type { RecordColumns } from "./record-columns.js";
 
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
@@ -124,6 +125,18 @@ export class CellColumnBuilder {
 
   pushNull(): void {
     this.builder.pushNull();
+  }
+
+  /** Adds the rows that a kernel has read. */
+  pushAll(columns: RecordColumns, column: number, rows: number): void {
+    const { builder } = this;
+    const presence = columns.presenceOf(column, rows);
+    if (builder instanceof BytesBuilder)
+      builder.pushAll(presence, columns.offsetsOf(column, rows), columns.texts, columns.textStart(column));
+    else if (builder instanceof BigintBuilder) builder.pushAll(presence, columns.integersOf(column, rows));
+    else if (builder.type === "double") builder.pushAll(presence, columns.doublesOf(column, rows));
+    else if (builder.type === "int32") builder.pushAll(presence, columns.int32sOf(column, rows));
+    else builder.pushAll(presence, columns.booleansOf(column, rows));
   }
 
   push(bytes: Uint8Array, from: number, to: number, mark: number): void {

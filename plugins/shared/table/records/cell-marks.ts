@@ -2,11 +2,20 @@ import { createKernelFactory } from "../../../../src/model/kernel-factory.js";
 import { wasm } from "../../kernels/compiled/cells-kernel.js";
 
 /** The functions of `plugins/shared/kernels/assembly/cells-kernel.ts`; offsets are in `memory`. */
-interface CellsKernel {
+export interface CellsKernel {
   readonly memory: WebAssembly.Memory;
   windowAt(): number;
   marksAt(): number;
   findMarks(size: number, delimiter: number): number;
+  statesAt(): number;
+  passRecords(first: number, columns: number, most: number, decimal: number): number;
+  kindsAt(): number;
+  textStartsAt(): number;
+  valuesAt(): number;
+  presenceAt(): number;
+  textsAt(): number;
+  candidates(): number;
+  readRecords(first: number, columns: number, most: number): number;
 }
 
 /** What a byte ends; in the lowest bits of a mark, below the offset of the byte in its window. */
@@ -22,13 +31,20 @@ export const Ending = {
 export const endingBits = 2;
 export const endingMask = (1 << endingBits) - 1;
 
-const windowBytes = 1 << 16;
+/** Bytes of a window, and the most cells in it. */
+export const windowBytes = 1 << 16;
+/** Most columns of which kernels read the cells. */
+const maxKernelColumns = 1023;
+
+/** Whether kernels read the cells of such a table. Behind a cell they expect a byte that is no digit. */
+export const suitsKernels = (delimiter: number, columns: number): boolean =>
+  columns >= 2 && columns <= maxKernelColumns && (delimiter < 48 || delimiter > 57);
 
 const createKernel = createKernelFactory<CellsKernel>(wasm);
 
 /** The bytes that end cells and records, in one window of a block after the other. */
 export class CellMarks {
-  private readonly kernel: CellsKernel;
+  readonly kernel: CellsKernel;
   private readonly window: Uint8Array;
   /** Four times the offset of a byte in the window, and its `Ending`. */
   readonly marks: Uint32Array;
@@ -70,6 +86,12 @@ export class CellMarks {
     if (isLoaded && at === this.from) return -1;
     this.load(block, at);
     return this.lastRecord < 0 ? -1 : 0;
+  }
+
+  /** Passes over so many records of `columns` cells each, whose first mark is `first`. @returns their end in the block */
+  pass(first: number, records: number, columns: number): number {
+    this.next = first + records * columns;
+    return this.from + (this.marks[this.next - 1]! >>> endingBits) + 1;
   }
 
   private firstFrom(at: number): number {

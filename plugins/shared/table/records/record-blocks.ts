@@ -77,13 +77,14 @@ export async function* splitRecordBlocks(
     const read = block.sourceBytes(block.bytes.length);
     const isLong = asked >= maxRecordBytes;
     const end = visit(block, position, position + read >= size ? "file" : isLong ? "limit" : "more");
+    const bytes = block.sourceBytes(end);
+    block.release();
     if (end === 0) {
       if (isLong || position + read >= size) throw recordTooLong(source, position);
       if (position + read >= to) break;
       wanted = Math.min(maxRecordBytes, wanted * 2);
       continue;
     }
-    const bytes = block.sourceBytes(end);
     yield { bytes, from: position, to: position + bytes };
     position += bytes;
     wanted = length;
@@ -103,6 +104,13 @@ export interface RecordProgress {
   readonly lines: number;
 }
 
+/** Passes over records that need no visit, each of one line; `end` is behind the last ones. */
+export interface RecordPasser {
+  readonly end: number;
+  /** @returns how many records from `at` on it passed over */
+  pass(bytes: Uint8Array, at: number): number;
+}
+
 /** Iterates over the whole records of a block, without blank lines; counts lines from 1 within the block. */
 export function forEachRecord(
   bytes: Uint8Array,
@@ -110,10 +118,17 @@ export function forEachRecord(
   scanner: RecordScanner,
   visit: (from: number, line: number) => void,
   unterminated: (from: number, line: number) => void,
+  passer: RecordPasser | null = null,
 ): RecordProgress {
   let at = 0;
   let lines = 0;
   while (at < bytes.length) {
+    const passed = passer ? passer.pass(bytes, at) : 0;
+    if (passed > 0) {
+      lines += passed;
+      at = passer!.end;
+      continue;
+    }
     const final = blockEnd === "file" || (blockEnd === "limit" && at === 0);
     const found = scanner.scan(bytes, at, bytes.length, final);
     if (found === "incomplete") break;

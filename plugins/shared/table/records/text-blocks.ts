@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { acquireBuffer, releaseBuffer } from "../../../../src/model/buffer-pool.js";
 import type { ReadContext, SourceFile } from "../../../../src/plugin/format.js";
 
 /** The text encoding of a file, as plain data. */
@@ -62,6 +63,8 @@ export interface TextBlock {
   readonly isTrusted: boolean;
   /** Number of source bytes before `offset` of `bytes`, which is after a line end or at the end. */
   sourceBytes(offset: number): number;
+  /** Frees the bytes for the next blocks; they must not be used afterwards. */
+  release(): void;
 }
 
 const isBreak = (byte: number) => byte === 10 || byte === 13;
@@ -86,9 +89,10 @@ export class TextBlockReader {
    */
   async read(position: number, length: number): Promise<TextBlock> {
     this.context.signal.throwIfAborted();
-    const raw = await this.file.read(position, length);
+    const raw = await this.file.read(position, length, acquireBuffer(length));
+    const release = () => void releaseBuffer(raw.buffer);
     const { name, isSpooled: isTrusted = false } = this.encoding;
-    if (name === "utf-8") return { bytes: raw, direct: true, isTrusted, sourceBytes: (offset) => offset };
+    if (name === "utf-8") return { bytes: raw, direct: true, isTrusted, sourceBytes: (offset) => offset, release };
     const wide = isUtf16(name);
     const last = position + raw.length >= this.file.size;
     const end = last ? raw.length : this.lastBreak(raw, wide);
@@ -98,6 +102,7 @@ export class TextBlockReader {
       bytes,
       direct: false,
       isTrusted,
+      release,
       sourceBytes: (offset) => {
         if (offset >= bytes.length) return end;
         let wanted = countBreaks(bytes, offset);

@@ -4,6 +4,18 @@
  */
 import { hashBytes, hashPoint, hashWords } from "./hash.js";
 import { allocate, copyShort, enlarge, freeAll, isEqual } from "./memory.js";
+import { addNumbers, finite, greatest, least, lost, notFinite, sum } from "./numbers.js";
+import {
+  addNumbersToSketch,
+  addToLevel,
+  addToSketch,
+  compactSketch,
+  createSketch,
+  lengthOfLevel,
+  levelsOf,
+  valuesOfLevel,
+} from "./quantiles.js";
+import { resetSort } from "./sort.js";
 import { findExtremes, firstRow, lastRow, longestRow } from "./texts.js";
 
 /** The rows of a column: the input of all functions. Value n is `bytes[ends[n] … ends[n + 1]]`. */
@@ -13,6 +25,8 @@ class Rows {
   byteRoom: u32;
   tags: usize;
   presence: usize;
+  /** Whether a row has a value that was not in its table when it was counted. */
+  fresh: usize;
   hashes: usize;
   counts: usize;
   ends: usize;
@@ -33,7 +47,7 @@ class Table {
   /** The bytes of entry k are `bytes[ends[k] … ends[k + 1]]`. */
   ends: usize;
   bytes: usize;
-  /** The number of an entry, from 1, with the upper half of its hash; 0 is free. */
+  /** The number of an entry, from 1, with bits of its hash; 0 is free. */
   slots: usize;
   /** How much less than the true ones counts can be. */
   error: f64;
@@ -41,9 +55,13 @@ class Table {
   maxBytes: u32;
   /** Registers of the HyperLogLog; 0 as long as the table has every value. */
   registers: usize;
+  /** The sketch for quantiles; 0 without one. */
+  quantiles: usize;
 }
 
 const minRoom: u32 = 16;
+/** The bits of a slot that are the number of an entry. A table that is full is purged long before it has so many. */
+const entryMask: u32 = 0x1ffff;
 /** Values of these tags have eight bytes; others have the bytes of texts. */
 const lastWordTag: u8 = 2;
 /** Present values, as in `src/model/column.ts`. */
@@ -61,6 +79,7 @@ export function reset(): void {
   rows = changetype<Rows>(allocate(offsetof<Rows>()));
   memory.fill(changetype<usize>(rows), 0, offsetof<Rows>());
   scratchRoom = 0;
+  resetSort();
 }
 
 /** Makes room for a number of rows with a number of bytes. */
@@ -70,6 +89,7 @@ export function reserve(count: u32, bytes: u32): void {
     const room = <usize>rows.room;
     rows.tags = allocate(room);
     rows.presence = allocate(room);
+    rows.fresh = allocate(room);
     rows.hashes = allocate(8 * room);
     rows.counts = allocate(8 * room);
     rows.ends = allocate(4 * (room + 1));
@@ -135,12 +155,49 @@ export function hashRows(count: u32): void {
 
 /** Hashes rows that are the coordinates of points, as `src/statistics/geometry-statistics.ts` does. */
 export function hashPoints(count: u32): void {
-  for (let n: u32 = 0; n < count; n++) store<u64>(rows.hashes + 8 * <usize>n, hashPoint(rows.bytes + 16 * <usize>n));
+  for (let n: u32 = 0; n < count; n++) {
+    const at = rows.bytes + 16 * <usize>n;
+    // −0 and 0 are equal.
+    store<f64>(at, load<f64>(at) + 0);
+    store<f64>(at, load<f64>(at, 8) + 0, 8);
+    store<u64>(rows.hashes + 8 * <usize>n, hashPoint(at));
+  }
 }
 
-/** @returns the row with the first of the texts; −1 if there are none */
+/** The number of rows that are present. */
+export function countPresent(count: u32): u32 {
+  let found: u32 = 0;
+  for (let n: u32 = 0; n < count; n++) found += <u32>(load<u8>(rows.presence + n) === present);
+  return found;
+}
+
+/** Adds the rows, which are numbers, to a sum, of which rounding lost a part, and replaces −0. */
+export function sumRows(count: u32, sumBefore: f64, lostBefore: f64): void {
+  addNumbers(rows.bytes, rows.presence, count, sumBefore, lostBefore);
+}
+export function sumOfRows(): f64 {
+  return sum;
+}
+export function lostOfRows(): f64 {
+  return lost;
+}
+/** The least and the greatest of the finite rows that `sumRows` added. */
+export function leastRow(): f64 {
+  return least;
+}
+export function greatestRow(): f64 {
+  return greatest;
+}
+export function finiteRows(): u32 {
+  return finite;
+}
+export function notFiniteRows(): u32 {
+  return notFinite;
+}
+
+/** @returns the row with the first of the texts that were not in their table; −1 if there are none */
 export function firstText(count: u32): i32 {
-  findExtremes(rows.bytes, rows.ends, rows.presence, count);
+  findExtremes(rows.bytes, rows.ends, rows.fresh, count);
   return firstRow;
 }
 /** The row with the last of the texts that `firstText` looked at. */
@@ -210,6 +267,7 @@ export function countRows(table: Table, first: u32, count: u32): u32 {
   let row = first;
   while (row < count) {
     if (load<u8>(rows.presence + row) === present) addRow(table, row);
+    else store<u8>(rows.fresh + row, 0);
     row++;
     if (isFull(table)) break;
   }
@@ -233,12 +291,50 @@ export function startSketch(table: Table): void {
 export function sketchRows(table: Table, first: u32, count: u32): void {
   const registers = table.registers;
   for (let row = first; row < count; row++) {
-    if (load<u8>(rows.presence + row) !== present) continue;
+    const isPresent = load<u8>(rows.presence + row) === present;
+    // A value that is too long may be one.
+    store<u8>(rows.fresh + row, <u8>isPresent);
+    if (!isPresent) continue;
     sketch(registers, hashAt(rows.hashes, row));
     if (endOf(rows.ends, row + 1) - endOf(rows.ends, row) > maxSketchedBytes) continue;
     addRow(table, row);
     if (isFull(table)) purge(table);
   }
+}
+
+/** Starts the sketch for quantiles. */
+export function startQuantiles(table: Table): void {
+  table.quantiles = createSketch();
+}
+
+/** Adds the finite ones of the rows from `first` on, which are numbers, to the quantiles. */
+export function addQuantiles(table: Table, first: u32, count: u32): void {
+  addNumbersToSketch(table.quantiles, rows.bytes, rows.presence, first, count);
+}
+
+/** Adds a finite number that occurs so many times to the quantiles. */
+export function addQuantile(table: Table, value: f64, times: f64): void {
+  addToSketch(table.quantiles, value, times);
+}
+
+/** Adds the rows, which are numbers that stand for 2^level each, to the quantiles; `compactQuantiles` must follow. */
+export function mergeQuantiles(table: Table, level: u32, count: u32): void {
+  addToLevel(table.quantiles, level, rows.bytes, count);
+}
+
+export function compactQuantiles(table: Table): void {
+  compactSketch(table.quantiles);
+}
+
+/** The levels of the quantiles, with their numbers. */
+export function quantileLevels(table: Table): u32 {
+  return levelsOf(table.quantiles);
+}
+export function quantilesOf(table: Table, level: u32): usize {
+  return valuesOfLevel(table.quantiles, level);
+}
+export function quantileCount(table: Table, level: u32): u32 {
+  return lengthOfLevel(table.quantiles, level);
 }
 
 /** Adds the registers of another HyperLogLog, which are the bytes of the rows. */
@@ -260,27 +356,33 @@ function sketch(registers: usize, hash: u64): void {
 }
 
 function slotAt(table: Table, slot: u32): usize {
-  return table.slots + 8 * <usize>slot;
+  return table.slots + 4 * <usize>slot;
 }
 
-const upperHalf: u64 = 0xffffffff00000000;
+/** A slot of the entry with this number, from 1: it begins with bits of the hash that do not choose the slot. */
+function slotOf(hash: u64, number: u32): u32 {
+  return (<u32>(hash >> 32) & ~entryMask) | number;
+}
 
+/** Counts a row. Whether the value is known is stored, too: unknown ones are `fresh`. */
 function addRow(table: Table, row: u32): void {
   const hash = hashAt(rows.hashes, row);
-  const upper = hash & upperHalf;
+  const wanted = slotOf(hash, 0);
   const mask = table.slotCount - 1;
   let slot = <u32>hash & mask;
   for (;;) {
-    const found = load<u64>(slotAt(table, slot));
+    const found = load<u32>(slotAt(table, slot));
     if (found === 0) break;
-    if ((found & upperHalf) === upper && isEntry(table, <u32>found - 1, row, hash)) {
-      const entry = <u32>found - 1;
+    if ((found & ~entryMask) === wanted && isEntry(table, (found & entryMask) - 1, row, hash)) {
+      const entry = (found & entryMask) - 1;
       setNumber(table.counts, entry, numberAt(table.counts, entry) + numberAt(rows.counts, row));
+      store<u8>(rows.fresh + row, 0);
       return;
     }
     slot = (slot + 1) & mask;
   }
-  store<u64>(slotAt(table, slot), upper | <u64>(table.size + 1));
+  store<u32>(slotAt(table, slot), slotOf(hash, table.size + 1));
+  store<u8>(rows.fresh + row, 1);
   append(table, row, hash);
   if (table.size << 2 > 3 * table.slotCount) setSlots(table, table.slotCount << 1);
 }
@@ -326,15 +428,15 @@ function enlargeEntries(table: Table): void {
 function setSlots(table: Table, count: u32): void {
   if (count > table.slotCount) {
     table.slotCount = count;
-    table.slots = allocate(8 * <usize>count);
+    table.slots = allocate(4 * <usize>count);
   }
-  memory.fill(table.slots, 0, 8 * <usize>table.slotCount);
+  memory.fill(table.slots, 0, 4 * <usize>table.slotCount);
   const mask = table.slotCount - 1;
   for (let entry: u32 = 0; entry < table.size; entry++) {
     const hash = hashAt(table.hashes, entry);
     let slot = <u32>hash & mask;
-    while (load<u64>(slotAt(table, slot)) !== 0) slot = (slot + 1) & mask;
-    store<u64>(slotAt(table, slot), (hash & upperHalf) | <u64>(entry + 1));
+    while (load<u32>(slotAt(table, slot)) !== 0) slot = (slot + 1) & mask;
+    store<u32>(slotAt(table, slot), slotOf(hash, entry + 1));
   }
 }
 

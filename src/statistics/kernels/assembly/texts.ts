@@ -3,7 +3,6 @@ import { compare, loadRest } from "./memory.js";
 
 /** Texts are compared by at most so many bytes. */
 const maxStartBytes: u32 = 256;
-const present: u8 = 1;
 
 export let firstRow: i32 = -1;
 export let lastRow: i32 = -1;
@@ -22,8 +21,8 @@ function order(one: usize, oneSize: u32, other: usize, otherSize: u32): i32 {
   return found !== 0 ? found : <i32>size - <i32>most;
 }
 
-/** Looks at texts whose bytes have eight readable ones behind them. */
-export function findExtremes(bytes: usize, ends: usize, presence: usize, count: u32): void {
+/** Looks at the rows that are `wanted`, which have eight readable bytes behind their own. */
+export function findExtremes(bytes: usize, ends: usize, wanted: usize, count: u32): void {
   firstRow = -1;
   lastRow = -1;
   longestRow = -1;
@@ -35,7 +34,7 @@ export function findExtremes(bytes: usize, ends: usize, presence: usize, count: 
   let firstStart: u64 = 0;
   let lastStart: u64 = 0;
   for (let row: u32 = 0; row < count; row++) {
-    if (load<u8>(presence + row) !== present) continue;
+    if (load<u8>(wanted + row) === 0) continue;
     const from = load<u32>(ends + 4 * <usize>row);
     const size = load<u32>(ends + 4 * <usize>row, 4) - from;
     const at = bytes + from;

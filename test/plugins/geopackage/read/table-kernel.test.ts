@@ -2,8 +2,8 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KernelColumn } from "../../../../plugins/geopackage/read/kernel-columns.js";
 import { createTableKernel } from "../../../../plugins/geopackage/read/table-kernel.js";
+import { KernelColumn } from "../../../../plugins/shared/kernels/kernel-column.js";
 import { temporalTypeAt } from "../../../../src/model/temporal-type.js";
 
 const textSerial = (size: number): number => 2 * size + 13;

@@ -1,9 +1,9 @@
 /**
- * Estimates quantiles in constant memory: Z. Karnin, K. Lang, E. Liberty, "Optimal Quantile Approximation in Streams",
+ * The sketch for quantiles of `src/statistics/kernels` in TypeScript. Estimates quantiles in constant memory: Z. Karnin, K. Lang, E. Liberty, "Optimal Quantile Approximation in Streams",
  * FOCS 2016. A level h holds values that stand for 2^h values each. A full level is sorted, and every other value, from a
  * random one of the first two, moves up. The random numbers come from the state, so that a result can be repeated.
  */
-import { Presence } from "../../model/column.js";
+import { Presence } from "../../../src/model/column.js";
 
 export interface QuantileState {
   levels: Float64Array[];
@@ -16,9 +16,6 @@ const minCapacity = 8;
 /** Capacity of the lowest level: it is sorted less often, with many values at once. */
 const inputCapacity = 512;
 const shrink = 2 / 3;
-
-/** Difference of ranks, as a share of all values, that 99 % of the estimates do not exceed (measured by Apache DataSketches). */
-export const quantileRankError = 2.296 / topCapacity ** 0.9021;
 
 /** Values of one weight. */
 interface Level {

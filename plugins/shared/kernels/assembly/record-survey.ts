@@ -1,0 +1,79 @@
+/** Passes over records that tell nothing new of the columns of a table of text. */
+import { CellFlag, flagOf } from "./cell-values.js";
+import { cellEnd, cellStart, countRecords } from "./cell-window.js";
+
+/** What is looked at in the cells of a column, as bits. */
+enum Look {
+  size = 1,
+  flag = 2,
+  /** Empty cells are left to TypeScript. */
+  filled = 4,
+}
+
+/** What is known of a column. */
+@unmanaged
+class ColumnState {
+  /** Bits of `Look`. */
+  look: u32;
+  /** Flags that tell nothing new, and the greatest size of a cell that does not. */
+  flags: u32;
+  maxSize: u32;
+  /** Set by `passRecords` where flags are looked at: the number of cells that are not empty. */
+  values: u32;
+}
+
+const states = memory.data(16 * 1024, 4);
+
+export function statesAt(): usize {
+  return states;
+}
+
+function stateOf(column: u32): ColumnState {
+  return changetype<ColumnState>(states + <usize>column * offsetof<ColumnState>());
+}
+
+/**
+ * Passes over records of `columns` cells, at most `most`, that tell nothing new.
+ * @param first the first mark of the first of them
+ * @returns how many they are
+ */
+export function passRecords(first: u32, columns: u32, most: u32, decimal: u8): u32 {
+  let records = countRecords(first, columns, most);
+  for (let column: u32 = 0; column < columns && records > 0; column++) {
+    const state = stateOf(column);
+    if (state.look !== 0) records = passCells(state, first + column, columns, records, decimal);
+  }
+  for (let column: u32 = 0; column < columns; column++) {
+    const state = stateOf(column);
+    state.values = (state.look & Look.flag) !== 0 ? countFilled(first + column, columns, records) : 0;
+  }
+  return records;
+}
+
+/** @returns how many of the cells, of each of which the mark is `step` behind the one before, tell nothing new */
+function passCells(state: ColumnState, first: u32, step: u32, count: u32, decimal: u8): u32 {
+  const look = state.look;
+  const flags = state.flags;
+  const maxSize = state.maxSize;
+  let mark = first;
+  for (let n: u32 = 0; n < count; n++, mark += step) {
+    const from = cellStart(mark);
+    const to = cellEnd(mark);
+    if (from === to) {
+      if ((look & Look.filled) !== 0) return n;
+      continue;
+    }
+    if (<u32>(to - from) > maxSize) return n;
+    if ((look & Look.flag) === 0) continue;
+    const flag = flagOf(from, to, decimal);
+    if (flag === CellFlag.unknown || (flag & ~flags) !== 0) return n;
+  }
+  return count;
+}
+
+function countFilled(first: u32, step: u32, count: u32): u32 {
+  let filled: u32 = 0;
+  let mark = first;
+  for (let n: u32 = 0; n < count; n++, mark += step) if (cellStart(mark) !== cellEnd(mark)) filled++;
+  return filled;
+}

@@ -1,0 +1,87 @@
+import { RunLength } from "../../kernels/run-length.js";
+import { CellMarks } from "../records/cell-marks.js";
+import type { RecordPasser } from "../records/record-blocks.js";
+import { minMarkedBytes } from "../records/record-scanner.js";
+
+/** What the kernel looks at; the bits of `Look` in `plugins/shared/kernels/assembly/record-survey.ts`. */
+const Look = { size: 1, flag: 2, filled: 4 } as const;
+/** Members of `ColumnState` there. */
+const stateWords = 4;
+
+/** A scan whose columns records tell something of. */
+export interface ColumnScan {
+  readonly columnCount: number;
+  /** The byte of the decimal sign. */
+  readonly decimal: number;
+  /** Whether records that tell nothing new can be passed over now; then describes the columns. */
+  describeColumns(states: ColumnStates): boolean;
+  /** Counts records that were passed over. */
+  pass(records: number, states: ColumnStates): void;
+}
+
+/** What is known of the columns of a table, in the memory of the kernel. */
+export class ColumnStates {
+  private readonly words: Uint32Array;
+
+  constructor({ kernel }: CellMarks, columns: number) {
+    this.words = new Uint32Array(kernel.memory.buffer, kernel.statesAt(), stateWords * columns);
+  }
+
+  /** Cells of the columns tell nothing, unless `set` is called. */
+  clear(columns: number): void {
+    this.words.fill(0, 0, stateWords * columns);
+  }
+
+  /** @param flags that are known; null for a column of which only the sizes matter. @param maxSize in bytes */
+  set(column: number, flags: number | null, maxSize: number): void {
+    const at = stateWords * column;
+    this.words[at] = flags === null ? Look.size : Look.size | Look.flag;
+    this.words[at + 1] = flags ?? 0;
+    this.words[at + 2] = maxSize;
+  }
+
+  /** Leaves records to TypeScript in which the column is empty. */
+  requireValues(column: number): void {
+    const at = stateWords * column;
+    if (this.words[at] === 0) this.words[at + 2] = 0xffffffff;
+    this.words[at]! |= Look.filled;
+  }
+
+  /** Cells of the column that are not empty, in the records that were passed over. */
+  valuesOf(column: number): number {
+    return this.words[stateWords * column + 3]!;
+  }
+}
+
+/** Passes over records that tell a scan nothing new: most of them. */
+export class KnownRecords implements RecordPasser {
+  end = 0;
+  private readonly marks: CellMarks;
+  private readonly states: ColumnStates;
+  private readonly runs = new RunLength();
+
+  constructor(
+    delimiter: number,
+    private readonly scan: ColumnScan,
+  ) {
+    this.marks = CellMarks.of(delimiter);
+    this.states = new ColumnStates(this.marks, scan.columnCount);
+  }
+
+  pass(bytes: Uint8Array, at: number): number {
+    if (bytes.length < minMarkedBytes) return 0;
+    const { marks, scan, states, runs } = this;
+    const most = runs.next();
+    if (most === 0 || !scan.describeColumns(states)) return 0;
+    const first = marks.ofRecord(bytes, at);
+    if (first < 0) return 0;
+    const { columnCount, decimal } = scan;
+    const records = marks.kernel.passRecords(first, columnCount, most, decimal);
+    const stopped = records === 0 || records < marks.kernel.candidates();
+    runs.ended(records, stopped);
+    if (records === 0) return 0;
+    this.end = marks.pass(first, records, columnCount);
+    scan.pass(records, states);
+    return records;
+  }
+}

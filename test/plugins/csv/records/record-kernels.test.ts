@@ -1,0 +1,139 @@
+/** Tables of large blocks, which kernels survey and read, beside the same tables in blocks that are too small for them. */
+import { writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { minMarkedBytes } from "../../../../plugins/shared/table/records/record-scanner.js";
+import { TemporaryFolder } from "../../../support/read-layers.js";
+import { readFile } from "../support.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+type Draw = (below: number) => number;
+
+/** Numbers from 0 to a limit, by a linear congruential generator. */
+function drawer(seed: number): Draw {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const digits = (draw: Draw, most: number) => Array.from({ length: 1 + draw(most) }, () => draw(10)).join("");
+const two = (value: number) => String(value).padStart(2, "0");
+const date = (draw: Draw) => `${1900 + draw(200)}-${two(1 + draw(12))}-${two(1 + draw(28))}`;
+const time = (draw: Draw) => `${two(draw(24))}:${two(draw(60))}:${two(draw(60))}`;
+const sign = (draw: Draw) => (draw(2) === 0 ? "-" : "");
+const pick = (draw: Draw, list: readonly string[]) => list[draw(list.length)]!;
+
+const usual: readonly ((draw: Draw) => string)[] = [
+  (draw) => String(draw(2000) - 1000),
+  (draw) => sign(draw) + String(draw(2 ** 31)),
+  (draw) => sign(draw) + String(1 + draw(9)) + digits(draw, 14),
+  (draw) => `${sign(draw)}${draw(1000)}.${digits(draw, 13)}`,
+  (draw) => `${1 + draw(9)}.${two(draw(100))}5`,
+  date,
+  time,
+  (draw) => `${date(draw)}T${time(draw)}${pick(draw, ["", "Z", "+01:00", ".25Z"])}`,
+  (draw) => pick(draw, ["true", "false"]),
+  (draw) => pick(draw, ["residential", "Zürich", "two words", "x"]) + draw(50),
+];
+const odd: readonly string[] = [
+  ...[
+    "007",
+    "-0",
+    "0",
+    "+5",
+    ".5",
+    "5.",
+    "1e3",
+    "-1.5E-7",
+    "123456789012345678",
+    "0.1234567890123456",
+    "1234567.12345678",
+  ],
+  ...["2147483648", "-2147483648", "9007199254740993", "99999999999999999999", "NaN", "-inf", "1,5", "1.234", "12:30"],
+  ...[
+    "2024-02-30",
+    "2023-02-29",
+    "2024/02/29",
+    "2024-02-29 10:00",
+    "1.2.2024",
+    "0000-01-01",
+    "TRUE",
+    "yes",
+    " 5",
+    "5 ",
+    " ",
+  ],
+  ...['"quoted"', '"a, b"', '"two\nlines"', '"a ""quote"""', '""', 'in"side', "x".repeat(300), "NULL", "東京"],
+];
+
+interface Shape {
+  readonly seed: number;
+  readonly columns: readonly number[];
+  /** One of so many cells is odd, and one is empty; 0 for none. */
+  readonly oddOf: number;
+  readonly emptyOf: number;
+  readonly hasPoints: boolean;
+  readonly lineEnd: string;
+}
+
+function createTable({ seed, columns, oddOf, emptyOf, hasPoints, lineEnd }: Shape): string {
+  const draw = drawer(seed);
+  const happens = (of: number) => of > 0 && draw(of) === 0;
+  const cell = (kind: number) => (happens(emptyOf) ? "" : happens(oddOf) ? odd[draw(odd.length)]! : usual[kind]!(draw));
+  const names = columns.map((_, c) => `f${c}`);
+  const lines = [[...(hasPoints ? ["lon", "lat"] : []), ...names].join(",")];
+  for (let size = 0; size < 1.5 * minMarkedBytes; size += lines.at(-1)!.length + 1) {
+    const cells = columns.map(cell);
+    if (hasPoints) {
+      const place = [`${draw(180)}.${digits(draw, 7)}`, `-${draw(90)}.${digits(draw, 7)}`];
+      cells.unshift(...(happens(10 * oddOf) ? ["", pick(draw, ["", "5", "n/a"])] : place));
+    }
+    if (happens(10 * oddOf)) cells.push(pick(draw, ["", "more"]));
+    if (happens(10 * oddOf)) cells.pop();
+    lines.push(cells.join(","));
+    if (happens(50 * oddOf)) lines.push("");
+  }
+  return lines.join(lineEnd) + lineEnd;
+}
+
+const shape: fc.Arbitrary<Shape> = fc.record({
+  seed: fc.nat(2 ** 32 - 1),
+  columns: fc.array(fc.nat(usual.length - 1), { minLength: 1, maxLength: 9 }),
+  oddOf: fc.constantFrom(0, 3, 100, 10_000),
+  emptyOf: fc.constantFrom(0, 2, 50),
+  hasPoints: fc.boolean(),
+  lineEnd: fc.constantFrom("\n", "\r\n"),
+});
+
+async function readAll(path: string, length: number, options: Readonly<Record<string, string>>) {
+  const { features, fields, layer, recording } = await readFile(path, options, { length });
+  const { losses, notices, rejects } = recording;
+  return { features, fields, count: layer.featureCount, losses, notices, rejects };
+}
+
+const optionSets: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { "keep-geometry-columns": "yes" },
+  { types: "text" },
+];
+
+test.each(optionSets)(
+  "a table has the features, fields and findings that it has without kernels, with options %o",
+  async (options) => {
+    const path = scratch.path("table.csv");
+    await fc.assert(
+      fc.asyncProperty(shape, async (given) => {
+        writeFileSync(path, createTable(given));
+        const expected = await readAll(path, minMarkedBytes - 1, options);
+        expect(expected.features.length).toBeGreaterThan(100);
+        expect(await readAll(path, 2 ** 21, options)).toEqual(expected);
+      }),
+      { numRuns: 25 },
+    );
+  },
+  120_000,
+);
