@@ -392,6 +392,52 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(found("few/"))).toBe("input-missing");
   });
 
+  /** Changes the XML of listings. */
+  const changeListings = (change: (xml: string) => string) =>
+    watch().open(async ({ operation }, pass) => {
+      if (operation !== "ListObjects") return null;
+      const { status, headers, body } = await pass();
+      const { "content-length": _, ...kept } = headers ?? {};
+      return { status, headers: kept, body: change(String(body)) };
+    });
+
+  // IsTruncated and NextContinuationToken: Amazon S3 API Reference, ListObjectsV2.
+  test.each([
+    ["without a continuation token", "<IsTruncated>true</IsTruncated>"],
+    ["with an empty continuation token", "<IsTruncated>true</IsTruncated><NextContinuationToken/>"],
+    ["with the same page and token", "<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>"],
+  ])("a truncated list of objects %s is an error, and nothing is read or written", async (_, ending) => {
+    for (const name of ["a", "b"]) await bucket.put(`in/${name}.csv`, pointsCsv(name));
+    const { registry, signal } = createTestHost();
+    const read = (key: string) => codeOf(expandInputs([bucket.at(key)], registry, signal));
+    changeListings((xml) => xml.replace("<IsTruncated>false</IsTruncated>", ending));
+    for (const key of ["in/", "in", "in/*.csv"]) expect([key, await read(key)]).toEqual([key, "input-download"]);
+    expect(watch().keysOf("GetObject")).toEqual([]);
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("out/huts.shp")))).toBe("output-failed");
+    expect(watch().changes).toEqual([]);
+  });
+
+  test("pages of a list that repeat its keys under new tokens are an error, and empty pages are not", async () => {
+    for (const name of ["a", "b"]) await bucket.put(`in/${name}.csv`, pointsCsv(name));
+    const { registry, signal } = createTestHost();
+    let pages = 0;
+    const more = () => `<IsTruncated>true</IsTruncated><NextContinuationToken>t${pages++}</NextContinuationToken>`;
+    let isRepeating = true;
+    watch().open(async ({ operation }) => {
+      if (operation !== "ListObjects") return null;
+      const content = "<Contents><Key>in/a.csv</Key><ETag>&quot;a&quot;</ETag><Size>1</Size></Contents>";
+      const isLast = !isRepeating && pages === 3;
+      const body = `<ListBucketResult>${isRepeating || isLast ? content : ""}${isLast ? "" : more()}</ListBucketResult>`;
+      return { status: 200, headers: { "content-type": "application/xml" }, body };
+    });
+    expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
+    [isRepeating, pages] = [false, 0];
+    expect(await expandInputs([bucket.at("in/")], registry, signal)).toHaveLength(1);
+    isRepeating = false;
+    pages = 4;
+    expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
+  });
+
   test("several outputs are written below a prefix", async () => {
     await bucket.put("in/a/one.csv", pointsCsv("a", "b"));
     await bucket.put("in/two.csv", pointsCsv("c"));
