@@ -120,18 +120,28 @@ export async function prefixExists({ bucket, key }: BucketAddress, signal: Abort
 /** Metadata key in which geoferry stores the ID of the write that created an object. */
 export const writeIdKey = "geoferry-writing";
 
-/** The current version of an object and the ID of its write; null if there is none. @throws as `runS3Operation` does */
-export async function headObject(
-  { bucket, key }: BucketAddress,
-  signal: AbortSignal,
-): Promise<(StoredObject & { readonly writing: string | null }) | null> {
+/** An object with its metadata. */
+export interface ObjectHead extends StoredObject {
+  /** ID of the write of geoferry that created the object; null if another program did. */
+  readonly writing: string | null;
+  readonly contentEncoding: string | undefined;
+}
+
+/** The current version of an object; null if there is none. @throws as `runS3Operation` does */
+export async function headObject({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<ObjectHead | null> {
   try {
     const found = await runS3Operation({ bucket, key, purpose: "read", signal }, (client, options) =>
       client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options),
     );
-    const { ETag = "", ContentLength = 0, LastModified, Metadata } = found;
-    const writing = Metadata?.[writeIdKey] ?? null;
-    return { bucket, key, etag: ETag, size: ContentLength, modified: LastModified?.getTime() ?? 0, writing };
+    const {
+      ETag: etag = "",
+      ContentLength: size = 0,
+      ContentEncoding: contentEncoding,
+      LastModified,
+      Metadata,
+    } = found;
+    const modified = LastModified?.getTime() ?? 0;
+    return { bucket, key, etag, size, modified, writing: Metadata?.[writeIdKey] ?? null, contentEncoding };
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "input-missing") return null;
     throw error;
