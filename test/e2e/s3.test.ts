@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { newMark } from "../../src/io/output/abandoned-files.js";
 import { convertMany } from "../../src/pipeline/convert-many.js";
@@ -390,6 +391,103 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await found("many/**/*.csv")).toHaveLength(1005);
     expect(await found("many/odd/10[0-9].csv")).toEqual(["101.csv", "103.csv", "105.csv", "107.csv", "109.csv"]);
     expect(await codeOf(found("few/"))).toBe("input-missing");
+  });
+
+  // Encoded with gzip(1) and with node:zlib; names of RFC 9110, 8.4.1, in any letter case.
+  test.each([
+    ["GZIP, aws-chunked", (content: Buffer) => execFileSync("gzip", ["-c"], { input: content })],
+    ["br", brotliCompressSync],
+    ["aws-chunked", (content: Buffer) => content],
+  ])("an object with the Content-Encoding %s is decoded", async (encoding, encode) => {
+    const labels = { ContentEncoding: encoding };
+    await convertFile(sample("capitals.geojson"), at("encoded.fgb"), { overwrite: true });
+    await convertFile(sample("capitals.geojson"), at("encoded.shp"), { overwrite: true });
+    const files = ["encoded.fgb", ...["shp", "shx", "dbf", "prj", "cpg"].map((extension) => `encoded.${extension}`)];
+    for (const name of files) await bucket.put(`in/${name}`, encode(readFileSync(at(name))), false, labels);
+    await bucket.put("in/capitals.geojson", encode(readFileSync(sample("capitals.geojson"))), false, labels);
+    let breaks = 0;
+    watch().open(async ({ operation }, pass) =>
+      operation === "GetObject" && breaks++ < 1 ? truncateResponse(await pass()) : null,
+    );
+    const bbox = [0, 40, 20, 60] as const;
+    for (const [key, local, request] of [
+      ["in/capitals.geojson", sample("capitals.geojson"), {}],
+      ["in/encoded.shp", at("encoded.shp"), {}],
+      ["in/encoded.fgb", at("encoded.fgb"), { bbox }],
+    ] as const) {
+      const [expected, found] = [fresh("geojson"), fresh("geojson")];
+      await convertFile(local, expected, request);
+      await convertFile(bucket.at(key), found, request);
+      expect(readFileSync(found, "utf8")).toBe(readFileSync(expected, "utf8"));
+    }
+    expect(breaks).toBeGreaterThan(1);
+  });
+
+  test("an encoding that cannot be decoded is named, and the size limit is that of the decoded object", async () => {
+    const plain = readFileSync(largeTable(50_000));
+    const packed = gzipSync(plain);
+    const put = (key: string, content: Buffer, encoding: string) =>
+      bucket.put(key, content, false, { ContentEncoding: encoding });
+    await put("zstd.csv", packed, "zstd");
+    await put("plain.csv", plain, "gzip");
+    await put("cut.csv", packed.subarray(0, packed.length / 2), "gzip");
+    await put("large.csv", packed, "gzip");
+    const failure = (key: string) =>
+      convertFile(bucket.at(key), fresh("geojson"), { maxInputBytes: 1 << 20 }).catch((error) => error);
+    expect(await failure("zstd.csv")).toMatchObject({
+      code: "input-download",
+      message: expect.stringContaining("Content-Encoding zstd"),
+    });
+    for (const key of ["plain.csv", "cut.csv"])
+      expect(await codeOf(convertFile(bucket.at(key), fresh("geojson")))).toBe("input-download");
+    expect(packed.length).toBeLessThan(1 << 20);
+    expect(await failure("large.csv")).toMatchObject({ code: "input-too-large" });
+  });
+
+  /** Changes the XML of listings. */
+  const changeListings = (change: (xml: string) => string) =>
+    watch().open(async ({ operation }, pass) => {
+      if (operation !== "ListObjects") return null;
+      const { status, headers, body } = await pass();
+      const { "content-length": _, ...kept } = headers ?? {};
+      return { status, headers: kept, body: change(String(body)) };
+    });
+
+  // IsTruncated and NextContinuationToken: Amazon S3 API Reference, ListObjectsV2.
+  test.each([
+    ["without a continuation token", "<IsTruncated>true</IsTruncated>"],
+    ["with an empty continuation token", "<IsTruncated>true</IsTruncated><NextContinuationToken/>"],
+    ["with the same page and token", "<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>"],
+  ])("a truncated list of objects %s is an error, and nothing is read or written", async (_, ending) => {
+    for (const name of ["a", "b"]) await bucket.put(`in/${name}.csv`, pointsCsv(name));
+    const { registry, signal } = createTestHost();
+    const read = (key: string) => codeOf(expandInputs([bucket.at(key)], registry, signal));
+    changeListings((xml) => xml.replace("<IsTruncated>false</IsTruncated>", ending));
+    for (const key of ["in/", "in", "in/*.csv"]) expect([key, await read(key)]).toEqual([key, "input-download"]);
+    expect(watch().keysOf("GetObject")).toEqual([]);
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("out/huts.shp")))).toBe("output-failed");
+    expect(watch().changes).toEqual([]);
+  });
+
+  test("pages of a list that repeat its keys under new tokens are an error, and empty pages are not", async () => {
+    for (const name of ["a", "b"]) await bucket.put(`in/${name}.csv`, pointsCsv(name));
+    const { registry, signal } = createTestHost();
+    let pages = 0;
+    const more = () => `<IsTruncated>true</IsTruncated><NextContinuationToken>t${pages++}</NextContinuationToken>`;
+    let isRepeating = true;
+    watch().open(async ({ operation }) => {
+      if (operation !== "ListObjects") return null;
+      const content = "<Contents><Key>in/a.csv</Key><ETag>&quot;a&quot;</ETag><Size>1</Size></Contents>";
+      const isLast = !isRepeating && pages === 3;
+      const body = `<ListBucketResult>${isRepeating || isLast ? content : ""}${isLast ? "" : more()}</ListBucketResult>`;
+      return { status: 200, headers: { "content-type": "application/xml" }, body };
+    });
+    expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
+    [isRepeating, pages] = [false, 0];
+    expect(await expandInputs([bucket.at("in/")], registry, signal)).toHaveLength(1);
+    isRepeating = false;
+    pages = 4;
+    expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
   });
 
   test("several outputs are written below a prefix", async () => {

@@ -14,6 +14,12 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createUnzip,
 };
 
+/** The names in a Content-Encoding header, in lower case, in the order in which they were applied. */
+export const parseContentEncoding = (header: string | undefined): string[] =>
+  (header ?? "").split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim().toLowerCase()]));
+
+export const isDecodable = (encoding: string): boolean => Object.hasOwn(decoders, encoding);
+
 /** The same limits as for zip archives: real data do not deflate better than this. Small bodies are not checked. */
 const maxRatio = 1000;
 const ratioCheckFromBytes = 10 * 2 ** 20;
@@ -27,9 +33,9 @@ export async function* decodeBody(
   headers: IncomingHttpHeaders,
   source: string,
 ): AsyncGenerator<Uint8Array> {
-  const names = (headers["content-encoding"] ?? "").toLowerCase().split(",");
-  // Listed in the order in which they were applied.
-  const wanted = names.map((name) => decoders[name.trim()]).filter((decoder) => decoder !== undefined);
+  const wanted = parseContentEncoding(headers["content-encoding"])
+    .filter(isDecodable)
+    .map((name) => decoders[name]!);
   const refuse = (reason: string) => createError("input-download", { source, reason });
   if (wanted.length > maxEncodings) throw refuse(`the response has ${wanted.length} nested content encodings`);
   if (wanted.length === 0) return yield* body;

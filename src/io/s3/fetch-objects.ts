@@ -9,6 +9,7 @@ import { spoolStream, withSpoolErrors } from "../input/spool.js";
 import { formatBucketAddress } from "./bucket-address.js";
 import type { StoredObject } from "./list-objects.js";
 import { bucketError, runS3Operation } from "./s3-client.js";
+import { decodeObject } from "./stored-encoding.js";
 
 /** Removes quotes and the weak prefix, in which stores and proxies differ. */
 const normalizeEtag = (etag: string): string => etag.replace(/^W\/|"/g, "");
@@ -20,11 +21,23 @@ export interface FetchOptions {
   readonly progress?: (done: number) => void;
 }
 
+/** What a download receives. */
+interface ReceivedObject {
+  /** Stored bytes received so far. */
+  bytes: number;
+  /** The header of the first response. */
+  contentEncoding: string | undefined;
+}
+
 /**
- * Reads the object in the listed version. After a broken connection, requests the rest with the ETag as condition.
+ * Reads the stored bytes of the listed version. After a broken connection, requests the rest with the ETag as condition.
  * @throws input-changed if the object has another version now
  */
-async function* readObject({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readStoredBytes(
+  { bucket, key, etag, size }: StoredObject,
+  received: ReceivedObject,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   const operation = { bucket, key, purpose: "read", signal } as const;
   const source = formatBucketAddress({ bucket, key });
   const { retries } = networkSettings();
@@ -33,7 +46,7 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
   for (let breaks = 0; ; ) {
     const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
     const range = done > 0 ? { Range: `bytes=${done}-` } : {};
-    const { Body, ContentRange, ETag } = await runS3Operation(operation, (client, options) =>
+    const { Body, ContentRange, ContentEncoding, ETag } = await runS3Operation(operation, (client, options) =>
       client.send(new GetObjectCommand({ ...input, ...range }), options),
     );
     // Some stores and proxies ignore conditions and ranges.
@@ -44,9 +57,11 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
         source,
         reason: "the connection broke, and the store does not support range requests to resume",
       });
+    received.contentEncoding ??= ContentEncoding;
     try {
       for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
         done += chunk.length;
+        received.bytes = done;
         breaks = 0;
         yield chunk;
       }
@@ -65,16 +80,39 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
   }
 }
 
-/** @throws as `runS3Operation` does, and input-changed, input-download, output-failed, interrupted */
+/** The content of the object, decoded. The response with the encoding precedes the first chunk. */
+async function* readObject(
+  object: StoredObject,
+  received: ReceivedObject,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const stored = readStoredBytes(object, received, signal);
+  const first = await stored.next();
+  if (first.done) return;
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    yield first.value as Uint8Array;
+    yield* stored;
+  }
+  yield* decodeObject(whole(), received.contentEncoding, formatBucketAddress(object));
+}
+
+/**
+ * @param progress called with the stored bytes received and the bytes written so far
+ * @throws as `runS3Operation` does, and input-changed, input-download, output-failed, interrupted
+ */
 async function fetchObject(
   object: StoredObject,
   path: string,
   signal: AbortSignal,
-  progress: (done: number) => void,
+  progress: (received: number, written: number) => void,
 ): Promise<void> {
+  const received: ReceivedObject = { bytes: 0, contentEncoding: undefined };
   await withSpoolErrors(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
   try {
-    await spoolStream(readObject(object, signal), path, { source: formatBucketAddress(object), progress });
+    await spoolStream(readObject(object, received, signal), path, {
+      source: formatBucketAddress(object),
+      progress: (written) => progress(received.bytes, written),
+    });
   } catch (error) {
     if (signal.aborted && !(error instanceof GeoferryError && error.code === "interrupted"))
       throw createError("interrupted", {}, error);
@@ -91,18 +129,24 @@ export async function fetchObjects(
   { signal, maxBytes, progress }: FetchOptions,
 ): Promise<void> {
   const [first] = files;
-  const total = files.reduce((sum, { object }) => sum + object.size, 0);
-  if (first && maxBytes !== undefined && total > maxBytes)
-    throw createError("input-too-large", {
-      source: formatBucketAddress(first.object),
-      limit: maxBytes,
-      option: "--max-input",
-    });
-  const done = new Map<string, number>();
+  const limitBytes = (total: number): void => {
+    if (first && maxBytes !== undefined && total > maxBytes)
+      throw createError("input-too-large", {
+        source: formatBucketAddress(first.object),
+        limit: maxBytes,
+        option: "--max-input",
+      });
+  };
+  limitBytes(files.reduce((sum, { object }) => sum + object.size, 0));
+  const sumOf = (bytes: ReadonlyMap<string, number>) => [...bytes.values()].reduce((sum, each) => sum + each, 0);
+  const [received, written] = [new Map<string, number>(), new Map<string, number>()];
   const fetchOne = async ({ object, path }: (typeof files)[number]) =>
-    fetchObject(object, path, signal, (bytes) => {
-      done.set(path, bytes);
-      progress?.([...done.values()].reduce((sum, each) => sum + each, 0));
+    fetchObject(object, path, signal, (bytes, decoded) => {
+      received.set(path, bytes);
+      written.set(path, decoded);
+      // Decoded objects are larger than listed.
+      limitBytes(sumOf(written));
+      progress?.(sumOf(received));
     });
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(maxConcurrentObjects);

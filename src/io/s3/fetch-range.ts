@@ -9,6 +9,7 @@ import { safeName } from "../safe-name.js";
 import { formatBucketAddress, objectName, parseBucketAddress } from "./bucket-address.js";
 import { headObject } from "./list-objects.js";
 import { bucketError, runS3Operation } from "./s3-client.js";
+import { isEncoded } from "./stored-encoding.js";
 
 type StoredFile = RemoteFile & { readonly kind: "s3" };
 
@@ -16,14 +17,15 @@ type StoredFile = RemoteFile & { readonly kind: "s3" };
 const headBytes = 1 << 12;
 
 /**
- * Opens an object of which ranges are read. Null if there is none, or its version is unknown.
+ * Opens an object of which ranges are read. Null if there is none, its version is unknown, or it is
+ * stored with an encoding, so that its ranges are not those of the file.
  * @throws as `runS3Operation` does, and output-failed
  */
 export async function openRanges(address: string, options: InputOptions): Promise<PartialSource | null> {
   const { signal } = options;
   const { bucket, key } = parseBucketAddress(address);
   const found = objectName(key) === "" ? null : await headObject({ bucket, key }, signal);
-  if (found === null || found.etag === "" || found.size === 0) return null;
+  if (found === null || found.etag === "" || found.size === 0 || isEncoded(found.contentEncoding)) return null;
   const remote = { kind: "s3", bucket, key, etag: found.etag, size: found.size, limits: networkSettings() } as const;
   const head = await createFetch(remote)(0, Math.min(headBytes, found.size), signal);
   const path = join(options.spool.folder(), safeName(objectName(key)) ?? "object");

@@ -1,8 +1,13 @@
 /** Lists objects of a bucket by prefix, with common prefixes as folders. */
-import { HeadObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
+import {
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
+  type ListObjectsV2CommandOutput,
+} from "@aws-sdk/client-s3";
 import { GeoferryError } from "../../errors.js";
 import type { BucketAddress } from "./bucket-address.js";
-import { runS3Operation, type S3Operation } from "./s3-client.js";
+import { invalidResponseError, runS3Operation, type S3Operation } from "./s3-client.js";
 
 /** The current version of an object. The same ETag means the same content. */
 export interface StoredObject extends BucketAddress {
@@ -28,21 +33,63 @@ interface ListRequest extends S3Operation {
   readonly flat: boolean;
 }
 
-/** Lists all pages, in the order of the keys. @throws as `runS3Operation` does */
+/** Consecutive pages without a new key. A store may send some, for instance for deleted versions. */
+const maxEmptyPages = 100;
+
+/**
+ * Requests page after page, as long as the store announces more (Amazon S3 API Reference, ListObjectsV2).
+ * @throws as `runS3Operation` does; input-download or output-failed if a truncated page has no continuation token, or one
+ * that occurred before
+ */
+async function* listPages(
+  operation: S3Operation,
+  input: Omit<ListObjectsV2CommandInput, "Bucket">,
+): AsyncGenerator<ListObjectsV2CommandOutput> {
+  const tokens = new Set<string>();
+  for (let token: string | undefined; ; ) {
+    const request = {
+      ...input,
+      Bucket: operation.bucket,
+      ...(token === undefined ? {} : { ContinuationToken: token }),
+    };
+    const page = await runS3Operation(operation, (client, options) =>
+      client.send(new ListObjectsV2Command(request), options),
+    );
+    const next = page.NextContinuationToken || undefined;
+    if (page.IsTruncated && next === undefined)
+      throw invalidResponseError(operation, `its list of objects is incomplete: ${missingTokenReason}`);
+    if (next !== undefined && tokens.has(next))
+      throw invalidResponseError(operation, `its list of objects is incomplete: ${repeatedTokenReason}`);
+    yield page;
+    if (next === undefined) return;
+    tokens.add(next);
+    token = next;
+  }
+}
+
+const missingTokenReason =
+  "the store announces more (IsTruncated) without a continuation token; check the store, and any proxy before it";
+const repeatedTokenReason = "the store repeats a page; check the store, and any proxy before it";
+
+/** Lists all pages, in the order of the keys. @throws as `listPages` does */
 async function listObjects({ prefix, flat, ...operation }: ListRequest): Promise<BucketFolder> {
   const { bucket } = operation;
-  return runS3Operation(operation, async (client, options) => {
-    const objects: StoredObject[] = [];
-    const folders: string[] = [];
-    const input = { Bucket: bucket, Prefix: prefix, ...(flat ? { Delimiter: "/" } : {}) };
-    for await (const page of paginateListObjectsV2({ client }, input, options)) {
-      for (const { Key, ETag = "", Size = 0, LastModified } of page.Contents ?? [])
-        if (Key !== undefined)
-          objects.push({ bucket, key: Key, etag: ETag, size: Size, modified: LastModified?.getTime() ?? 0 });
-      for (const { Prefix } of page.CommonPrefixes ?? []) if (Prefix !== undefined) folders.push(Prefix);
-    }
-    return { objects, folders };
-  });
+  const objects = new Map<string, StoredObject>();
+  const folders = new Set<string>();
+  let emptyPages = 0;
+  for await (const page of listPages(operation, { Prefix: prefix, ...(flat ? { Delimiter: "/" } : {}) })) {
+    const before = objects.size + folders.size;
+    for (const { Key, ETag = "", Size = 0, LastModified } of page.Contents ?? [])
+      if (Key !== undefined && !objects.has(Key))
+        objects.set(Key, { bucket, key: Key, etag: ETag, size: Size, modified: LastModified?.getTime() ?? 0 });
+    for (const { Prefix } of page.CommonPrefixes ?? []) if (Prefix !== undefined) folders.add(Prefix);
+    const isNew = objects.size + folders.size > before;
+    emptyPages = isNew ? 0 : emptyPages + 1;
+    const isRepeated = !isNew && (page.Contents ?? []).length > 0;
+    if (isRepeated || emptyPages > maxEmptyPages)
+      throw invalidResponseError(operation, `its list of objects is incomplete: ${repeatedTokenReason}`);
+  }
+  return { objects: [...objects.values()], folders: [...folders] };
 }
 
 /** The objects and folders directly below `start.key`, which ends with a `/` or is empty. */
@@ -64,30 +111,37 @@ export const listSiblings = async (operation: S3Operation, prefix: string): Prom
 /** Whether any object exists below a prefix. */
 export async function prefixExists({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<boolean> {
   const prefix = `${key.replace(/\/$/, "")}/`;
-  return runS3Operation({ bucket, key: prefix, purpose: "read", signal }, async (client, options) => {
-    const input = { Bucket: bucket, Prefix: prefix };
-    for await (const page of paginateListObjectsV2({ client, pageSize: 1 }, input, options)) {
-      return (page.Contents ?? []).length > 0;
-    }
-    return false;
-  });
+  const operation = { bucket, key: prefix, purpose: "read", signal } as const;
+  for await (const page of listPages(operation, { Prefix: prefix, MaxKeys: 1 }))
+    if ((page.Contents ?? []).length > 0) return true;
+  return false;
 }
 
 /** Metadata key in which geoferry stores the ID of the write that created an object. */
 export const writeIdKey = "geoferry-writing";
 
-/** The current version of an object and the ID of its write; null if there is none. @throws as `runS3Operation` does */
-export async function headObject(
-  { bucket, key }: BucketAddress,
-  signal: AbortSignal,
-): Promise<(StoredObject & { readonly writing: string | null }) | null> {
+/** An object with its metadata. */
+export interface ObjectHead extends StoredObject {
+  /** ID of the write of geoferry that created the object; null if another program did. */
+  readonly writing: string | null;
+  readonly contentEncoding: string | undefined;
+}
+
+/** The current version of an object; null if there is none. @throws as `runS3Operation` does */
+export async function headObject({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<ObjectHead | null> {
   try {
     const found = await runS3Operation({ bucket, key, purpose: "read", signal }, (client, options) =>
       client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options),
     );
-    const { ETag = "", ContentLength = 0, LastModified, Metadata } = found;
-    const writing = Metadata?.[writeIdKey] ?? null;
-    return { bucket, key, etag: ETag, size: ContentLength, modified: LastModified?.getTime() ?? 0, writing };
+    const {
+      ETag: etag = "",
+      ContentLength: size = 0,
+      ContentEncoding: contentEncoding,
+      LastModified,
+      Metadata,
+    } = found;
+    const modified = LastModified?.getTime() ?? 0;
+    return { bucket, key, etag, size, modified, writing: Metadata?.[writeIdKey] ?? null, contentEncoding };
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "input-missing") return null;
     throw error;

@@ -137,6 +137,10 @@ const bucketSettingsError = (
     ? createError("input-download", { source: address, reason }, cause)
     : createError("output-failed", { output: address, reason }, cause);
 
+/** The error of a response that breaks the protocol. */
+export const invalidResponseError = ({ bucket, key, purpose }: S3Operation, reason: string): GeoferryError =>
+  bucketSettingsError(formatBucketAddress({ bucket, key }), purpose, reason, undefined);
+
 /**
  * Runs a request. The client itself retries transient errors.
  * @throws bucket-forbidden, bucket-unavailable, bucket-settings, input-missing, input-changed, input-download, output-failed, interrupted

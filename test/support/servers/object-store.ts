@@ -110,7 +110,7 @@ export class ObjectStore {
   }
 }
 
-type ObjectHeaders = Pick<PutObjectCommandInput, "ContentType" | "CacheControl">;
+type ObjectHeaders = Pick<PutObjectCommandInput, "ContentType" | "CacheControl" | "ContentEncoding">;
 
 export class Bucket {
   constructor(
