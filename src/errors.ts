@@ -351,6 +351,11 @@ export const errorDefinitions = {
     (e) =>
       `${e.output}: the file does not name its encoding, which is not UTF-8, and appending would rewrite its text; convert it into a new file with --in encoding=NAME first, then append to that`,
   ),
+  "append-header-unknown": defineError<{ output: string }>(
+    "usage",
+    (e) =>
+      `${e.output}: the first row could be data or the names of the columns, and appending would write names above it; convert it into a new file, with --in header=no if it is data, or with --in header=yes --rename OLD=NEW if it is names that are all numbers, then append to that`,
+  ),
   "append-would-remove": defineError<{ output: string; what: string }>(
     "usage",
     (e) =>

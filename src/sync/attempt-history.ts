@@ -1,6 +1,6 @@
 /** Tracks the attempts of a run that other writers interrupted, and the pauses between them. */
 import { rm } from "node:fs/promises";
-import { asGeoferryError } from "../errors.js";
+import { asGeoferryError, createError, type GeoferryError } from "../errors.js";
 import { defaultTraffic } from "../remote/client/map-client.js";
 import type { ApplyReport, EarlierBackup } from "./apply/apply-context.js";
 import { strongEtag } from "./apply/etag-chain.js";
@@ -16,6 +16,8 @@ export class AttemptHistory {
   private readonly totals = { created: 0, updated: 0, deleted: 0 };
   private readonly backups: EarlierBackup[] = [];
   private lastWritten: { readonly prepared: SyncResult["prepared"]; readonly report: ApplyReport } | null = null;
+
+  constructor(private readonly client: Pick<SyncRun["client"], "id" | "url">) {}
 
   /** Records an interrupted attempt; deletes its backup if it changed nothing. */
   async add(prepared: SyncResult["prepared"], report: ApplyReport): Promise<void> {
@@ -46,15 +48,17 @@ export class AttemptHistory {
       return await attempt();
     } catch (error) {
       if (!lastWritten) throw error;
-      const nothing = { created: 0, updated: 0, deleted: 0, hasConflict: false, hasWritten: false, backup: null };
       return {
         prepared: lastWritten.prepared,
-        applied: { ...lastWritten.report, ...nothing, error: asGeoferryError(error) },
+        applied: { ...withoutChanges(lastWritten.report), error: asGeoferryError(error) },
       };
     }
   }
 
-  /** Combines the reports of all attempts. @param report of the last attempt; null if it had nothing to do */
+  /**
+   * Combines the report of an attempt with those of all recorded ones. @param report of the last attempt, without
+   * changes if it was recorded; null if it had nothing to do
+   */
   mergeReport(report: ApplyReport | null): ApplyReport | null {
     if (!this.lastWritten) return report;
     const { created, updated, deleted } = this.totals;
@@ -66,9 +70,22 @@ export class AttemptHistory {
       deleted: deleted + now.deleted,
       hasWritten: true,
       earlierBackups: this.backups,
+      error: now.error && this.describeStop(now.error),
     };
   }
+
+  /** An interruption without changes is one of a run with changes. */
+  private describeStop(error: GeoferryError): GeoferryError {
+    const { url: service, id: map } = this.client;
+    return error.code === "interrupted" ? createError("sync-interrupted", { service, map }, error) : error;
+  }
 }
+
+/** The report of an attempt, without the changes that the history counts. */
+export const withoutChanges = (report: ApplyReport): ApplyReport => ({
+  ...report,
+  ...{ created: 0, updated: 0, deleted: 0, hasConflict: false, hasWritten: false, backup: null },
+});
 
 /** The report of an attempt without changes. */
 const emptyReport: ApplyReport = {

@@ -4,7 +4,7 @@
  */
 import { asGeoferryError, createError } from "../errors.js";
 import type { ApplyReport } from "./apply/apply-context.js";
-import { AttemptHistory, isRereadable, waitForStableMap } from "./attempt-history.js";
+import { AttemptHistory, isRereadable, waitForStableMap, withoutChanges } from "./attempt-history.js";
 import type { PlanMode } from "./plan/plan.js";
 import type { SyncRequest } from "./request.js";
 import { runAttempt } from "./run-attempt.js";
@@ -23,7 +23,7 @@ export async function synchronize(
   run: SyncRun,
   hooks: SyncHooks,
 ): Promise<SyncResult> {
-  const attempts = new AttemptHistory();
+  const attempts = new AttemptHistory(run.client);
   for (;;) {
     const { prepared, applied } = await attempts.runAttempt(() => runAttempt(request, mode, run, hooks, attempts));
     if (!applied?.hasConflict) return { prepared, applied: attempts.mergeReport(applied) };
@@ -33,9 +33,10 @@ export async function synchronize(
         applied: attempts.mergeReport(attempts.count > 0 ? withContention(applied, attempts, run) : applied),
       };
     await attempts.add(prepared, applied);
-    hooks.onConflict?.(applied);
+    const recorded = withoutChanges(applied);
+    hooks.onConflict?.(attempts.mergeReport(recorded) ?? recorded);
     const stop = await waitForStableMap(run, attempts.count).catch(asGeoferryError);
-    if (stop) return { prepared, applied: attempts.mergeReport({ ...applied, error: stop }) };
+    if (stop) return { prepared, applied: attempts.mergeReport({ ...recorded, error: stop }) };
   }
 }
 

@@ -84,6 +84,16 @@ describe("what a file has beside its features is not lost by --append", () => {
     expect(readFileSync(at("old.csv"), "utf8")).toBe(text);
   });
 
+  test("a row of units below the header of a CSV", async () => {
+    const text = "name;x;y\n;[m];[m]\na;565000;5935000\nb;566000;5936000\n";
+    const at = newFolder({ "old.csv": text, "b.csv": "name,x,y\nc,567000,5937000\n" });
+    await expect(convertFile(at("b.csv"), at("old.csv"), { append: true, reproject: false })).rejects.toMatchObject({
+      code: "append-would-remove",
+      message: expect.stringContaining("lines above or below"),
+    });
+    expect(readFileSync(at("old.csv"), "utf8")).toBe(text);
+  });
+
   test("other files in the archive of a Shapefile", async () => {
     const at = newFolder({ "a.csv": "id,lon,lat\n1,2,3\n", LICENSE: "ours" });
     await convertFile(at("a.csv"), at("old.shp.zip"));
@@ -192,6 +202,47 @@ describe("coordinates of an unknown system are not added to those of a known one
       message: expect.stringContaining("--in x=Länge --in y=Breite"),
     });
     expect(readFileSync(at("old.csv"), "utf8")).toBe("id;Länge;Breite\n1;8,25;50,75\n2;8,5;50,5\n");
+  });
+});
+
+describe("a table whose columns are named by numbers is appended to", () => {
+  test.each([
+    [
+      "old.csv",
+      "lon,lat,name,2024\n1,2,a,5\n",
+      "lon,lat,name,2024\n3,4,b,6\n",
+      "lon,lat,name,2024\n1,2,a,5\n3,4,b,6\n",
+    ],
+    ["old.csv", "lon,lat,2019,2020\n1,2,7,8\n", "lon,lat,2020\n3,4,9\n", "lon,lat,2019,2020\n1,2,7,8\n3,4,,9\n"],
+    ["old.tsv", "lon\tlat\t1\n1\t2\t5\n", "lon,lat,1\n3,4,6\n", "lon\tlat\t1\n1\t2\t5\n3\t4\t6\n"],
+    ["old.csv", "lon,lat,name\n", "lon,lat,name\n3,4,b\n", "lon,lat,name\n3,4,b\n"],
+  ])("%s: %j", async (name, existing, added, whole) => {
+    const at = newFolder({ [name]: existing, "added.csv": added });
+    const { notices } = await convertFile(at("added.csv"), at(name), { append: true });
+    expect(readFileSync(at(name), "utf8")).toBe(whole);
+    expect(notices).toContainEqual(
+      expect.objectContaining({ code: "header-assumed", example: expect.stringContaining("names of the columns") }),
+    );
+  });
+
+  test("but not one whose first row could be names, and was taken for data", async () => {
+    const text = "2019,2020\n5,6\n";
+    const at = newFolder({ "old.csv": text, "added.csv": text });
+    const append = (name: string, options: object) =>
+      convertFile(at("added.csv"), at(name), { append: true, ...options });
+    await expect(append("old.csv", { readerOptions: { header: "yes" } })).rejects.toMatchObject({
+      code: "append-header-unknown",
+      message: expect.stringMatching(/old\.csv: .*--in header=no if .*--in header=yes --rename OLD=NEW if/),
+    });
+    expect(readFileSync(at("old.csv"), "utf8")).toBe(text);
+    // The advice works.
+    await convertFile(at("old.csv"), at("data.csv"), { readerOptions: { header: "no" } });
+    await append("data.csv", { readerOptions: { header: "no" } });
+    expect(readFileSync(at("data.csv"), "utf8")).toBe("field_1,field_2\n2019,2020\n5,6\n2019,2020\n5,6\n");
+    const names = { readerOptions: { header: "yes" }, rename: { "2019": "y2019" } };
+    await convertFile(at("old.csv"), at("names.csv"), names);
+    await append("names.csv", names);
+    expect(readFileSync(at("names.csv"), "utf8")).toBe("y2019,2020\n5,6\n5,6\n");
   });
 });
 

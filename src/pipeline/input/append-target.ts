@@ -17,7 +17,7 @@ import { type OpenInputs, openInputs } from "./open-inputs.js";
  * Opens the existing output that `--append` adds to. Its features are copied unchanged before the new ones into a new
  * file, so that the output is replaced atomically and the fields of both are merged. Null if there is no such file, or if
  * the writer appends in place. Text of which the encoding is only assumed would be rewritten for good, so it is refused.
- * @throws append-encoding-unknown, append-would-remove, unsupported, and what the reader throws
+ * @throws append-encoding-unknown, append-header-unknown, append-would-remove, unsupported, and what the reader throws
  */
 export async function openAppendTarget(
   request: ConvertRequest,
@@ -42,13 +42,14 @@ export async function openAppendTarget(
 
 /** By the codes of notes: what a new file with the same features would lack. */
 const removedContent: Readonly<Record<string, string>> = {
-  "header-assumed": "lines above or below the names of its columns",
+  "rows-left-out": "lines above or below the names of its columns",
   "zip-entries-ignored": "other files in the archive",
 };
 
 function findObstacle(output: string, { findings }: OpenInputs): GeoferryError | null {
   const codes = findings.flatMap(({ notices }) => notices.map(({ code }) => code));
   if (codes.includes("encoding-assumed")) return createError("append-encoding-unknown", { output });
+  if (codes.includes("header-missing")) return createError("append-header-unknown", { output });
   const code = codes.find((each) => Object.hasOwn(removedContent, each));
   return code === undefined ? null : createError("append-would-remove", { output, what: removedContent[code]! });
 }

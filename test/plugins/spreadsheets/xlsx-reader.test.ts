@@ -207,7 +207,7 @@ describe("a sheet with text in all cells", () => {
     );
     expect(book.recording.notices).toContainEqual(
       expect.objectContaining({
-        code: "header-assumed",
+        code: "rows-left-out",
         example: expect.stringMatching(
           /^row 4, "Name", "Ost", "Nord", "2024", was .*"Wells 2024" above it was left out/,
         ),

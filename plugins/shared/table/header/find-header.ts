@@ -134,7 +134,7 @@ function searchHeader(head: Head, delimiter: number, isOther: boolean, hasTypedC
   const alike = below.filter(({ cells }) => cells.length === rows[at]!.cells.length).length;
   if (isOther && alike < 0.9 * below.length) return null;
   const notices: Notices = [];
-  const say = (what: string) => notices.push(["header-assumed", undefined, what]);
+  const say = (what: string) => notices.push(["rows-left-out", undefined, what]);
   if (at > 0) {
     const rest = at > 1 ? ` and ${at - 1} more above it` : " above it";
     say(

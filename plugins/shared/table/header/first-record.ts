@@ -62,7 +62,8 @@ export function nameColumns(first: FirstRecord, notices: Notices, isUsed: (colum
   const taken = new UniqueNames();
   const numbered: { readonly wanted: string; readonly name: string }[] = [];
   const unnamed: string[] = [];
-  if (first.isUncertain) notices.push(["header-assumed", undefined, headerMessage(first)]);
+  if (first.isUncertain)
+    notices.push([first.isHeader ? "header-assumed" : "header-missing", undefined, headerMessage(first)]);
   const names = first.cells.map((cell, c) => {
     const wanted = first.isHeader && cell.trim() !== "" ? cell : "";
     const name = taken.take(wanted === "" ? `field_${c + 1}` : wanted);

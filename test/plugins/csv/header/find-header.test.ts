@@ -26,12 +26,12 @@ describe("the header is found", () => {
     expect(geometries(read)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
     expect(properties(read)).toEqual([{ Name: "a" }, { Name: "b" }]);
     expect(read.recording.rejects).toEqual([]);
-    expect(notes(read)).toContainEqual(expect.stringMatching(/^header-assumed: /));
+    expect(notes(read)).toContainEqual(expect.stringMatching(/^rows-left-out: /));
   });
 
   test("a note says the line of the header in the file", async () => {
     const read = await readText(scratch, `sep=;\nBrunnen;;\n\nStand 2020;;\nName;Ost;Nord\n${rows}`);
-    expect(notes(read)).toContainEqual(expect.stringMatching(/^header-assumed: line 5, "Name", "Ost", "Nord", /));
+    expect(notes(read)).toContainEqual(expect.stringMatching(/^rows-left-out: line 5, "Name", "Ost", "Nord", /));
   });
 
   test("the header is found in UTF-16 and in Latin-1", async () => {
@@ -59,7 +59,7 @@ describe("the first row stays the header", () => {
     expect(first.fields.map(({ name }) => name)).toEqual(["Brunnen", "field_2", "field_3"]);
     const third = await readText(scratch, table, { "skip-lines": "2" });
     expect(geometries(third)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
-    expect(third.recording.notices.map(({ code }) => code)).not.toContain("header-assumed");
+    expect(third.recording.notices.map(({ code }) => code)).not.toContain("rows-left-out");
   });
 });
 

@@ -19,7 +19,7 @@ describe("the first row", () => {
       { field_1: 2, field_2: "12345", field_3: 620 },
     ]);
     expect(read.recording.notices).toMatchObject([
-      { code: "header-assumed", example: expect.stringMatching(/taken for data.*--in header=yes/) },
+      { code: "header-missing", example: expect.stringMatching(/taken for data.*--in header=yes/) },
     ]);
   });
 

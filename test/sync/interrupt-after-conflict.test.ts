@@ -1,0 +1,67 @@
+/**
+ * Interrupts a push (SIGINT, as Ctrl+C) after another writer stopped one of its attempts, which had written: the report
+ * counts what is on the map, and undoes it once.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
+
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await FaultProxy.start(world.url);
+});
+afterAll(() => proxy[Symbol.asyncDispose]());
+
+/** More updates than one request can contain. */
+const places = (title: string) => Array.from({ length: 1300 }, (_, n) => createPlace(`k${n}`, { title }));
+
+test.each([
+  // The first request polls the map until it is stable, and the third one reads it again.
+  ["while it waits for a stable map", 1],
+  ["while it reads the map again", 3],
+])("a push interrupted %s reports what it wrote", async (_, nth) => {
+  const map = await world.newMap();
+  await world.fill(map, places("old"));
+  const line = ["push", world.source(places("new")), "--map", map, "--remote-field", "ref", "--settle-time", "50"];
+  proxy.calm();
+  const { status, stderr } = await world.geoferry([...line, "--concurrency", "1", "--conflict-retries", "9"], {
+    url: proxy.url,
+    watch: (child) => {
+      const interrupted: ProxyFault = {
+        name: "interrupted",
+        async around(request, upstream) {
+          child.kill("SIGINT");
+          // The process receives the signal before the response.
+          await sleep(500);
+          return upstream.send(request);
+        },
+      };
+      proxy.on("PATCH", 2, {
+        name: "another writer is first",
+        async around(request, upstream) {
+          await world.fill(map, [createPlace("other", { title: "other" })]);
+          proxy.on("GET", nth, interrupted);
+          return upstream.send(request);
+        },
+      });
+    },
+  });
+  expect(status, stderr).toBe(130);
+  const written = (await world.features(map)).filter(({ properties }) => properties.title === "new").length;
+  expect(written).toBeGreaterThan(0);
+  const counts = `created 0, updated ${written.toLocaleString("en")}, deleted 0`;
+  expect(stderr).toContain(`map ${map}: ${counts}\n`);
+  expect(stderr).toContain(`(so far ${counts})`);
+  expect(stderr.match(/geoferry restore \S+/g)).toHaveLength(1);
+  expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
+    /interrupted; changes sent to map .* so far remain; run the command again to resume$/,
+  );
+  // The advice works.
+  proxy.calm();
+  expect((await world.geoferry(line, { url: proxy.url })).status).toBe(0);
+  expect((await world.features(map)).filter(({ properties }) => properties.title === "new")).toHaveLength(1300);
+});
