@@ -35,7 +35,13 @@ export async function moveFilesToSink(folder: string, main: string, sink: Sink):
     }
     const file = await sink.create(name === main ? undefined : name.slice(stem.length + 1));
     if (file.path === null) throw createError("internal", { reason: `${sink.name} has no path` });
-    await moveFile(join(folder, name), file.path);
+    try {
+      await moveFile(join(folder, name), file.path);
+    } catch (error) {
+      // The system names the file that is copied first, although the disk of the copy is the full one.
+      const [reason] = (error as Error).message.split(", ", 1) as [string];
+      throw createError("output-failed", { output: sink.name, reason }, error);
+    }
   }
 }
 
