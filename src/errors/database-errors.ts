@@ -26,6 +26,11 @@ export const databaseErrors = {
     "unavailable",
     (e) => `${e.database}: the table ${e.table} was emptied, rewritten or replaced while it was read; run again`,
   ),
+  "commit-outcome-unknown": defineError<DatabaseDetails>(
+    "unknown-outcome",
+    (e) =>
+      `${e.database}: the connection broke while the transaction was committed, and the database does not tell whether it was: ${e.reason}; look whether the tables have the new rows before running again, which with --append would add them twice`,
+  ),
   /** The server refused SQL of the user, or a constraint was violated. */
   "database-refused": defineError<DatabaseDetails>("input", (e) => `${e.database}: ${e.reason}`),
 } as const satisfies Record<string, ErrorDefinition<never>>;

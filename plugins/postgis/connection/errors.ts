@@ -47,6 +47,10 @@ function serverDetail(error: pg.DatabaseError): string {
 /** Failures not caused by the statement: connection (except 08P01), resources, operator intervention, system. */
 const externalStates = /^(08(?!P01)|53|57|58)/;
 
+/** Whether the connection broke, so that the server may have carried out the statement. */
+export const isUnanswered = (cause: unknown): boolean =>
+  !(cause instanceof GeoferryError) && (!(cause instanceof pg.DatabaseError) || /^(08|57P)/.test(sqlStateOf(cause)));
+
 /** Converts a failure of a reading statement. */
 export function readError(database: string, cause: unknown): GeoferryError {
   if (cause instanceof GeoferryError) return cause;

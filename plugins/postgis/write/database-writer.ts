@@ -9,7 +9,7 @@ import {
 } from "../../../src/plugin/index.js";
 import { Connection } from "../connection/connection.js";
 import { CopyIn } from "../connection/copy-in.js";
-import { writeError } from "../connection/errors.js";
+import { isUnanswered, writeError } from "../connection/errors.js";
 import { resolveSettings } from "../connection/settings.js";
 import { findOrInsertSrid, findPostgisSchema } from "../systems.js";
 import type { PostgisChunk } from "./encoder.js";
@@ -19,6 +19,7 @@ import { designTable, type TableDesign, type WriteOptions } from "./table-design
 import { findTable, resolveTableName, sqlName } from "./table-names.js";
 import type { TableTask, TableWriter } from "./table-writer.js";
 import { resolveTargetSrid } from "./target-srid.js";
+import { transactionNumber, wasCommitted } from "./transaction-outcome.js";
 import { findIncompatibility } from "./truncate-insert.js";
 
 interface OpenTable {
@@ -38,8 +39,8 @@ export async function createAssembler(
   if (!inPlaceTarget) throw createError("internal", { reason: "the PostGIS writer needs a database address" });
   const settings = resolveSettings(inPlaceTarget.path, process.env);
   const mode = { reads: false, lockTimeout: options.lockTimeout } as const;
-  const connection = await Connection.open(sink.name, settings, mode, context.signal);
-  const writer = new DatabaseWriter(sink.name, connection, context);
+  const open = () => Connection.open(sink.name, settings, mode, context.signal);
+  const writer = new DatabaseWriter(sink.name, await open(), open, context);
   try {
     await writer.prepare(layers, inPlaceTarget.mode, options);
     return writer;
@@ -60,6 +61,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
   constructor(
     private readonly output: string,
     private readonly connection: Connection,
+    private readonly openAnother: () => Promise<Connection>,
     private readonly context: WriteContext,
   ) {
     context.signal.addEventListener("abort", this.cancel);
@@ -180,10 +182,20 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     }
   }
 
+  /** @throws commit-outcome-unknown if the connection broke and the database does not tell, output-failed, database-… */
   async commit(): Promise<void> {
     await this.attempt(null, async () => {
-      const { command } = await this.connection.client.query("COMMIT");
-      if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
+      const number = await transactionNumber(this.connection);
+      try {
+        const { command } = await this.connection.client.query("COMMIT");
+        if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
+      } catch (error) {
+        if (!isUnanswered(error)) throw error;
+        const isCommitted = await wasCommitted(number, this.openAnother);
+        if (isCommitted === false) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        if (isCommitted === null) throw createError("commit-outcome-unknown", { database: this.output, reason }, error);
+      }
     });
     await this.close();
   }
