@@ -41,8 +41,11 @@ function writeInt64(out: TextBuffer, value: bigint): void {
 function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
   const value = values[at]!;
   if (Number.isFinite(value)) out.numberAt(values, at);
-  else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+  else out.ascii(nonFiniteText(value));
 }
+
+/** The words of XML Schema 1.0 (part 2, 3.2.5.1). */
+const nonFiniteText = (value: number): string => (Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
 
 function bytesOf(column: BytesColumn, row: number): Buffer {
   const from = column.offsets[row]!;
@@ -52,6 +55,7 @@ function bytesOf(column: BytesColumn, row: number): Buffer {
 /** Returns the text of a value; null for a type whose values no element of GPX holds. */
 export function schemaTextOf(column: Column, row: number): string | null {
   if (column.presence[row] !== Presence.value) return null;
+  if (column.type === "double" && !Number.isFinite(column.values[row])) return nonFiniteText(column.values[row]!);
   if (!isBytesColumn(column)) return column.type === "boolean" ? null : String(column.values[row]!);
   return column.type === "binary" || column.type === "json" ? null : bytesOf(column, row).toString("utf8");
 }

@@ -41,6 +41,22 @@ test("a route without points stays a route", async () => {
   ]);
 });
 
+test.each([
+  ["name", /<name>(.*?)<\/name>/g],
+  ["time", /<geoferry:time>(.*?)<\/geoferry:time>/g],
+])("infinite numbers of a field named %s stay numbers", async (name, element) => {
+  const folder = scratch.path(`s${count++}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/in.csv`, `lon,lat,${name}\n1,2,1.5\n2,3,inf\n3,4,-inf\n4,5,nan\n`);
+  const { losses } = await convertFile(`${folder}/in.csv`, `${folder}/a.gpx`, { verify: true });
+  expect(losses).toEqual([]);
+  const { text } = await rewritten(readFileSync(`${folder}/a.gpx`, "utf8"));
+  const waypoints = text.slice(text.indexOf("<wpt"));
+  // XML Schema 1.0 part 2, 3.2.5.1
+  expect([...waypoints.matchAll(element)].map(([, value]) => value)).toEqual(["1.5", "INF", "-INF", "NaN"]);
+  expect(text).toContain(`<gf:field name="${name}" type="double"/>`);
+});
+
 describe("elements of other namespaces in points keep their place, prefix and namespace", () => {
   const point = (extensions: string, n: number) =>
     `<trkpt lat="${n}" lon="2"><ele>5</ele><extensions>${extensions}</extensions></trkpt>`;

@@ -193,6 +193,21 @@ describe("fields", () => {
   });
 });
 
+test.each(["name", "cmt", "desc", "src", "sym", "type"])(
+  "infinite numbers in an element of text are those of XML Schema: %s",
+  async (name) => {
+    // XML Schema 1.0 part 2, 3.2.5.1
+    const texts = ["1.5", "INF", "-INF", "NaN"];
+    const values = [1.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
+    const { text, losses } = await writeGpx(values.map((value) => feature(point(1, 2), { [name]: value })));
+    expect(bodyOf(text).match(/<wpt.*<\/wpt>/g)).toEqual(
+      texts.map((each) => `<wpt lat="2" lon="1"><${name}>${each}</${name}></wpt>`),
+    );
+    expect(losses).toEqual([]);
+    expect((await readGpx(text)).layers[0]!.fields).toMatchObject({ [name]: "double" });
+  },
+);
+
 describe("an output file", () => {
   const fields = [
     { name: "name", type: "text", values: ["a", "", null] },
