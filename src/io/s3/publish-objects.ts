@@ -168,7 +168,8 @@ class BucketPublication {
  * @param changes the last one is the commit point; the others may have any order
  * @param ready called when all parts of large files are uploaded, before anything becomes visible
  * @returns the objects that were written without a condition, since the store does not support it
- * @throws output-exists, output-failed, output-not-restored, bucket-forbidden, bucket-unavailable, interrupted
+ * @throws output-exists, output-failed, output-not-restored, upload-outcome-unknown, bucket-forbidden,
+ * bucket-unavailable, interrupted
  */
 export async function publishObjects(
   changes: readonly ObjectChange[],
