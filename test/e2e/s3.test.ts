@@ -694,6 +694,16 @@ describe.skipIf(!store)("a bucket", () => {
       expect((await run(["info", bucket.at("private.csv")], anonymous)).status).toBe(9);
     });
 
+    test.each(["odd/../up.csv", "odd/./dot.csv", "../up.csv", "odd/.."])(
+      "the key %s is refused with the reason",
+      async (key) => {
+        await bucket.put("up.csv", pointsCsv("a"));
+        const { status, stderr } = await run(["convert", bucket.at(key), "-", "--to", "csv"]);
+        expect([status, stderr]).toEqual([2, expect.stringContaining(`${bucket.at(key)}: geoferry cannot address`)]);
+        expect(stderr).not.toContain("credentials");
+      },
+    );
+
     test("a missing bucket or object has a specific exit status", async () => {
       expect((await run(["info", "s3://no-such-bucket/in/"])).status).toBe(3);
       expect((await run(["info", bucket.at("none.csv")])).status).toBe(3);

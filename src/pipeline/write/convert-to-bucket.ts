@@ -18,7 +18,8 @@ const temporaryFolderHint = "; outputs for a bucket are first written to the fol
 /**
  * Converts into a local working copy of the existing objects, and uploads the changed files when the conversion is
  * complete.
- * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored
+ * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored,
+ * upload-outcome-unknown
  */
 export async function convertToBucket(
   request: ConvertRequest,
