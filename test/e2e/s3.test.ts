@@ -449,6 +449,19 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await failure("large.csv")).toMatchObject({ code: "input-too-large" });
   });
 
+  test.each(["new\nline", "carriage\rreturn", "line\u2028separator"])(
+    "the key %j leaves no temporary object",
+    async (name) => {
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.csv`));
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.csv`), { append: true });
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.shp`));
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.shp`), { overwrite: true });
+      const listed: string[] = [];
+      for (const extension of ["cpg", "csv", "dbf", "prj", "shp", "shx"]) listed.push(`out/${name}.${extension}`);
+      expect(await bucket.keys()).toEqual(listed);
+    },
+  );
+
   /** Changes the XML of listings. */
   const changeListings = (change: (xml: string) => string) =>
     watch().open(async ({ operation }, pass) => {

@@ -42,7 +42,7 @@ const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: 
   });
 
 /** `.roads.shp.1a2b3c4d-77-9c0d1e2f-5e6f7a8b.old` */
-const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`);
+const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`, "s");
 
 /** `in/roads` of `in/roads.shp.xml`. */
 export const stemOf = (key: string): string => folderPrefix(key) + objectName(key).replace(/\..*$/s, "");
