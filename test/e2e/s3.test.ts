@@ -267,6 +267,20 @@ describe.skipIf(!store)("a bucket", () => {
     expect(String(await bucket.get("old.csv"))).toBe("somebody else's");
   });
 
+  test.each([{ append: true }, { append: true, layerName: "more" }, { overwrite: true }])(
+    "with %j, losing the race for a new object is reported as such",
+    async (request) => {
+      watch().open(async ({ operation }) => {
+        if (operation === "PutObject") await bucket.put("new.gpkg", "somebody else's");
+        return null;
+      });
+      const failure = await convertFile(sample("huts.geojson"), bucket.at("new.gpkg"), request).catch((error) => error);
+      expect(failure).toMatchObject({ code: "output-failed", message: expect.stringContaining("run again") });
+      expect(failure.message).not.toContain("--append");
+      expect(String(await bucket.get("new.gpkg"))).toBe("somebody else's");
+    },
+  );
+
   test("a store without conditional writes is checked just before the upload", async () => {
     const conditions = ["if-match", "if-none-match"];
     watch().open(async ({ operation, headers }) =>
