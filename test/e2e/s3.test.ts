@@ -511,7 +511,8 @@ describe.skipIf(!store)("a bucket", () => {
       if (operation !== "ListObjects") return null;
       const content = "<Contents><Key>in/a.csv</Key><ETag>&quot;a&quot;</ETag><Size>1</Size></Contents>";
       const isLast = !isRepeating && pages === 3;
-      const body = `<ListBucketResult>${isRepeating || isLast ? content : ""}${isLast ? "" : more()}</ListBucketResult>`;
+      const parts = [isRepeating || isLast ? content : "", isLast ? "" : more()];
+      const body = ["<ListBucketResult>", ...parts, "</ListBucketResult>"].join("");
       return { status: 200, headers: { "content-type": "application/xml" }, body };
     });
     expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
