@@ -22,4 +22,9 @@ export const bucketErrors = {
     (e) =>
       `${e.output}: was not replaced, and what was there could not be put back: ${e.reason}; it is kept as ${e.kept.join(", ")}: run it again with --overwrite, or copy that back`,
   ),
+  "upload-outcome-unknown": defineError<{ output: string; reason: string }>(
+    "unknown-outcome",
+    (e) =>
+      `${e.output}: the store did not confirm the upload, and does not answer whether the object was written: ${e.reason}; it is either complete or as before: look at it when the store can be reached, or run again with --overwrite`,
+  ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

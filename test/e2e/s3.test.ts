@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newMark } from "../../src/io/output/abandoned-files.js";
 import { convertMany } from "../../src/pipeline/convert-many.js";
 import { expandInputs } from "../../src/pipeline/input/expand-inputs.js";
@@ -14,7 +14,12 @@ import { main, samples } from "../support/command.js";
 import { convertFile, createTestHost } from "../support/host.js";
 import { JobFixture, pointsCsv } from "../support/jobs/job-fixture.js";
 import { type Bucket, startObjectStore } from "../support/servers/object-store.js";
-import { ObjectStoreProxy, slowDownResponse, truncateResponse } from "../support/servers/object-store-proxy.js";
+import {
+  type ObjectResponse,
+  ObjectStoreProxy,
+  slowDownResponse,
+  truncateResponse,
+} from "../support/servers/object-store-proxy.js";
 import { findFixtureKinds } from "../support/sync/sync-fixture.js";
 
 const store = await startObjectStore();
@@ -262,6 +267,20 @@ describe.skipIf(!store)("a bucket", () => {
     expect(String(await bucket.get("old.csv"))).toBe("somebody else's");
   });
 
+  test.each([{ append: true }, { append: true, layerName: "more" }, { overwrite: true }])(
+    "with %j, losing the race for a new object is reported as such",
+    async (request) => {
+      watch().open(async ({ operation }) => {
+        if (operation === "PutObject") await bucket.put("new.gpkg", "somebody else's");
+        return null;
+      });
+      const failure = await convertFile(sample("huts.geojson"), bucket.at("new.gpkg"), request).catch((error) => error);
+      expect(failure).toMatchObject({ code: "output-failed", message: expect.stringContaining("run again") });
+      expect(failure.message).not.toContain("--append");
+      expect(String(await bucket.get("new.gpkg"))).toBe("somebody else's");
+    },
+  );
+
   test("a store without conditional writes is checked just before the upload", async () => {
     const conditions = ["if-match", "if-none-match"];
     watch().open(async ({ operation, headers }) =>
@@ -444,6 +463,19 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await failure("large.csv")).toMatchObject({ code: "input-too-large" });
   });
 
+  test.each(["new\nline", "carriage\rreturn", "line\u2028separator"])(
+    "the key %j leaves no temporary object",
+    async (name) => {
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.csv`));
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.csv`), { append: true });
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.shp`));
+      await convertFile(sample("huts.geojson"), bucket.at(`out/${name}.shp`), { overwrite: true });
+      const listed: string[] = [];
+      for (const extension of ["cpg", "csv", "dbf", "prj", "shp", "shx"]) listed.push(`out/${name}.${extension}`);
+      expect(await bucket.keys()).toEqual(listed);
+    },
+  );
+
   /** Changes the XML of listings. */
   const changeListings = (change: (xml: string) => string) =>
     watch().open(async ({ operation }, pass) => {
@@ -479,7 +511,8 @@ describe.skipIf(!store)("a bucket", () => {
       if (operation !== "ListObjects") return null;
       const content = "<Contents><Key>in/a.csv</Key><ETag>&quot;a&quot;</ETag><Size>1</Size></Contents>";
       const isLast = !isRepeating && pages === 3;
-      const body = `<ListBucketResult>${isRepeating || isLast ? content : ""}${isLast ? "" : more()}</ListBucketResult>`;
+      const parts = [isRepeating || isLast ? content : "", isLast ? "" : more()];
+      const body = ["<ListBucketResult>", ...parts, "</ListBucketResult>"].join("");
       return { status: 200, headers: { "content-type": "application/xml" }, body };
     });
     expect(await codeOf(expandInputs([bucket.at("in/")], registry, signal))).toBe("input-download");
@@ -569,6 +602,78 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(convertFile(bucket.at("slow.csv"), fresh("geojson")))).toBe("bucket-unavailable");
   });
 
+  describe("when the response to an upload is lost", () => {
+    const serverError: ObjectResponse = { status: 500, body: "<Error><Code>InternalError</Code></Error>" };
+    // CompleteMultipartUpload may report an error in a response with status 200 (Amazon S3 API Reference).
+    const lateError: ObjectResponse = { ...serverError, status: 200 };
+    beforeEach(() => {
+      vi.stubEnv("AWS_MAX_ATTEMPTS", "2");
+    });
+    afterEach(() => {
+      vi.unstubAllEnvs();
+    });
+
+    test.each([
+      ["a server error", "PutObject", serverError],
+      ["a closed connection", "PutObject", "cut"],
+      ["a server error", "CompleteMultipartUpload", serverError],
+      ["an error with status 200", "CompleteMultipartUpload", lateError],
+      ["a closed connection", "CompleteMultipartUpload", "cut"],
+    ] as const)("%s for a %s: the object is found, and the run succeeds", async (_, operation, answer) => {
+      const input = operation === "PutObject" ? sample("huts.geojson") : largeTable(110_000);
+      let times = 0;
+      watch().open(async ({ operation: asked }, pass) => {
+        if (asked !== operation) return null;
+        times++;
+        await pass();
+        return answer;
+      });
+      const { outputs, notices } = await convertFile(input, bucket.at("out.geojsonl"));
+      expect(times).toBe(2);
+      expect(outputs).toMatchObject([{ path: bucket.at("out.geojsonl") }]);
+      expect(notices.map(({ code }) => code)).not.toContain("unconditional-write");
+      expect(watch().changes).not.toContain("AbortMultipartUpload out.geojsonl");
+      expect(await bucket.unfinished()).toEqual([]);
+      expect(await bucket.keys()).toEqual(["out.geojsonl"]);
+    });
+
+    test("a set is complete", async () => {
+      watch().open(async ({ operation }, pass) => {
+        if (operation !== "PutObject") return null;
+        await pass();
+        return serverError;
+      });
+      expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("huts.shp")))).toBe("done");
+      expect(await bucket.keys()).toContain("huts.shp");
+    });
+
+    test("an object that was not written, or by another program, is a failure", async () => {
+      watch().open(async ({ operation }) => (operation === "PutObject" ? serverError : null));
+      expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("out.csv")))).toBe("bucket-unavailable");
+      watch().open(async ({ operation }) => {
+        if (operation !== "PutObject") return null;
+        await bucket.put("out.csv", "somebody else's");
+        return serverError;
+      });
+      expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("out.csv")))).toBe("bucket-unavailable");
+      expect(String(await bucket.get("out.csv"))).toBe("somebody else's");
+    });
+
+    test("a store that does not answer afterwards leaves the outcome unknown", async () => {
+      let isAway = false;
+      watch().open(async ({ operation }, pass) => {
+        if (operation === "PutObject" && !isAway) await pass();
+        isAway ||= operation === "PutObject";
+        return isAway ? "cut" : null;
+      });
+      const failure = await convertFile(sample("huts.geojson"), bucket.at("out.csv")).catch((error) => error);
+      expect(failure).toMatchObject({
+        code: "upload-outcome-unknown",
+        message: expect.stringContaining(bucket.at("out.csv")),
+      });
+    });
+  });
+
   describe("on the command line", () => {
     /** Not `geoferry`, which would block the proxy. */
     const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
@@ -616,6 +721,16 @@ describe.skipIf(!store)("a bucket", () => {
       });
       expect((await run(["info", bucket.at("private.csv")], anonymous)).status).toBe(9);
     });
+
+    test.each(["odd/../up.csv", "odd/./dot.csv", "../up.csv", "odd/.."])(
+      "the key %s is refused with the reason",
+      async (key) => {
+        await bucket.put("up.csv", pointsCsv("a"));
+        const { status, stderr } = await run(["convert", bucket.at(key), "-", "--to", "csv"]);
+        expect([status, stderr]).toEqual([2, expect.stringContaining(`${bucket.at(key)}: geoferry cannot address`)]);
+        expect(stderr).not.toContain("credentials");
+      },
+    );
 
     test("a missing bucket or object has a specific exit status", async () => {
       expect((await run(["info", "s3://no-such-bucket/in/"])).status).toBe(3);

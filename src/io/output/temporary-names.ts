@@ -88,9 +88,11 @@ export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
 /** The parts of a temporary name. */
 export const temporaryNamePattern = new RegExp(
   `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${originalNameSuffix})?$`,
+  // File names may contain line breaks.
+  "s",
 );
 
-const appendLockPattern = /^\..+\.append-lock$/;
+const appendLockPattern = /^\..+\.append-lock$/s;
 
 /** The lock of runs that append to the file. */
 export const appendLockPath = (final: string): string =>

@@ -5,8 +5,8 @@ import {
   type ListObjectsV2CommandInput,
   type ListObjectsV2CommandOutput,
 } from "@aws-sdk/client-s3";
-import { GeoferryError } from "../../errors.js";
-import type { BucketAddress } from "./bucket-address.js";
+import { createError, GeoferryError } from "../../errors.js";
+import { type BucketAddress, formatBucketAddress } from "./bucket-address.js";
 import { invalidResponseError, runS3Operation, type S3Operation } from "./s3-client.js";
 
 /** The current version of an object. The same ETag means the same content. */
@@ -127,8 +127,18 @@ export interface ObjectHead extends StoredObject {
   readonly contentEncoding: string | undefined;
 }
 
-/** The current version of an object; null if there is none. @throws as `runS3Operation` does */
+/** URL parsers resolve these parts of a path (RFC 3986, 5.2.4), so that a request would name another object. */
+const hasDotPart = (key: string): boolean => key.split("/").some((part) => part === "." || part === "..");
+
+/**
+ * The current version of an object; null if there is none.
+ * @throws as `runS3Operation` does; usage if the key has a part `.` or `..`
+ */
 export async function headObject({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<ObjectHead | null> {
+  if (hasDotPart(key))
+    throw createError("usage", {
+      reason: `${formatBucketAddress({ bucket, key })}: geoferry cannot address an object whose key has a part "." or ".."; copy the object to another key, and name that`,
+    });
   try {
     const found = await runS3Operation({ bucket, key, purpose: "read", signal }, (client, options) =>
       client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options),

@@ -42,7 +42,7 @@ const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: 
   });
 
 /** `.roads.shp.1a2b3c4d-77-9c0d1e2f-5e6f7a8b.old` */
-const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`);
+const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`, "s");
 
 /** `in/roads` of `in/roads.shp.xml`. */
 export const stemOf = (key: string): string => folderPrefix(key) + objectName(key).replace(/\..*$/s, "");
@@ -168,7 +168,8 @@ class BucketPublication {
  * @param changes the last one is the commit point; the others may have any order
  * @param ready called when all parts of large files are uploaded, before anything becomes visible
  * @returns the objects that were written without a condition, since the store does not support it
- * @throws output-exists, output-failed, output-not-restored, bucket-forbidden, bucket-unavailable, interrupted
+ * @throws output-exists, output-failed, output-not-restored, upload-outcome-unknown, bucket-forbidden,
+ * bucket-unavailable, interrupted
  */
 export async function publishObjects(
   changes: readonly ObjectChange[],

@@ -103,7 +103,7 @@ export class Upload {
    * Makes the object visible if the current object is the expected one. For stores without conditional writes, this is
    * only checked just before.
    * @returns whether the store supports conditions; if not, a simultaneous write of another program may be lost
-   * @throws output-exists, output-failed, bucket-forbidden, bucket-unavailable
+   * @throws output-exists, output-failed, upload-outcome-unknown, bucket-forbidden, bucket-unavailable
    */
   async complete(expected: ExpectedObject): Promise<boolean> {
     await checkCurrentObject(this.to, expected);
@@ -114,18 +114,35 @@ export class Upload {
         this.onPartDone();
         return Object.keys(condition).length > 0;
       } catch (error) {
-        if (!isConditionFailure(error)) throw error;
-        // The response to an earlier attempt was lost.
-        if ((await headObject(this.to, neverAborted))?.writing === this.writeId) {
+        const isRefused = isConditionFailure(error);
+        if (!isRefused && !isUnconfirmed(error)) throw error;
+        // The object was written, but the response was lost.
+        if (await this.isWritten(error)) {
           this.onPartDone();
-          return true;
+          return Object.keys(condition).length > 0;
         }
+        if (!isRefused) throw error;
         // If the object is as expected, the store does not support the condition.
         await checkCurrentObject(this.to, expected);
         refused = error;
       }
     }
     throw refused;
+  }
+
+  /**
+   * Whether the current object is the one of this write.
+   * @param error of the request that should have written it
+   * @throws upload-outcome-unknown if the response was lost and the store does not answer
+   */
+  private async isWritten(error: unknown): Promise<boolean> {
+    try {
+      return (await headObject(this.to, neverAborted))?.writing === this.writeId;
+    } catch (failure) {
+      if (!isUnconfirmed(error)) throw failure;
+      const { reason } = toS3Failure((error as GeoferryError).cause ?? error);
+      throw createError("upload-outcome-unknown", { output: formatBucketAddress(this.to), reason }, error);
+    }
   }
 
   private async name(condition: WriteCondition): Promise<void> {
@@ -215,6 +232,10 @@ export async function checkCurrentObject(
  */
 export const isConditionFailure = (error: unknown): boolean =>
   error instanceof GeoferryError && [404, 409, 412, 501].includes(toS3Failure(error.cause ?? error).status ?? 0);
+
+/** Whether a store may have carried out a request whose last attempt failed: no response, or a server error. */
+const isUnconfirmed = (error: unknown): boolean =>
+  error instanceof GeoferryError && error.code === "bucket-unavailable";
 
 /** The conditions to try in order; some stores compare ETags without quotes, others support no condition. */
 function conditionsFor(expected: ExpectedObject): readonly WriteCondition[] {

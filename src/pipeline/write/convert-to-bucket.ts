@@ -18,7 +18,8 @@ const temporaryFolderHint = "; outputs for a bucket are first written to the fol
 /**
  * Converts into a local working copy of the existing objects, and uploads the changed files when the conversion is
  * complete.
- * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored
+ * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored,
+ * upload-outcome-unknown
  */
 export async function convertToBucket(
   request: ConvertRequest,
@@ -26,18 +27,23 @@ export async function convertToBucket(
   claims: OutputReservations,
   convert: ConvertFunction,
 ): Promise<ConvertReport> {
-  const { output, rejects, append, replaceLayer } = request;
+  const { output, rejects, append, replaceLayer, overwrite } = request;
   const { registry, signal } = host;
   await using copy = new WorkingCopy(signal);
   const inside = (name: string) => (isBucketAddress(name) ? copy.pathOf(name) : name);
   const mainPath = inside(isBucketAddress(output) ? output : rejects!);
+  const mayReplace = Boolean(append || replaceLayer || overwrite);
   const notices = new Tally();
   const onCommitted = async (report: ConvertReport) => {
-    const unconditional = await copy.publish(
-      mainPath,
-      (name) => registry.isCompanion(name),
-      (files) => host.onCommit?.(output, files, copy.displayName(report)),
-    );
+    const unconditional = await copy
+      .publish(
+        mainPath,
+        (name) => registry.isCompanion(name),
+        (files) => host.onCommit?.(output, files, copy.displayName(report)),
+      )
+      .catch((error: unknown) => {
+        throw mayReplace ? asLostRace(error) : error;
+      });
     for (const address of unconditional)
       notices.add("unconditional-write", address, undefined, 1, unconditionalWriteNotice);
   };
@@ -66,6 +72,15 @@ export async function convertToBucket(
     throw withAddresses(error, copy);
   }
 }
+
+/** The error if another program created an object that was missing when a run began that may change existing objects. */
+function asLostRace(error: unknown): unknown {
+  if (!(error instanceof GeoferryError) || error.code !== "output-exists") return error;
+  const { output } = error.details as { readonly output: string };
+  return createError("output-failed", { output, reason: lostRaceReason }, error);
+}
+
+const lostRaceReason = "another program has created it since this run began, and it is kept; run again";
 
 /** Replaces paths of the working copy in an error by the addresses of the objects. */
 function withAddresses(error: unknown, copy: WorkingCopy): unknown {
