@@ -25,6 +25,6 @@ export const bucketErrors = {
   "upload-outcome-unknown": defineError<{ output: string; reason: string }>(
     "unknown-outcome",
     (e) =>
-      `${e.output}: the store did not confirm the upload, and does not answer whether the object was written: ${e.reason}; it is either complete or as before: look at it when the store can be reached, or run again with --overwrite`,
+      `${e.output}: the store did not confirm the upload, and does not answer whether the object was written: ${e.reason}; it is either complete or as before: look at it when the store can be reached, before running again`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

@@ -117,7 +117,7 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("large files are uploaded in parts, and reads resume after broken connections", async () => {
-    const table = largeTable(110_000);
+    const table = largeTable(130_000);
     const local = fresh("geojsonl");
     await convertFile(table, local);
     await convertFile(table, bucket.at("large.geojsonl"));
@@ -620,7 +620,7 @@ describe.skipIf(!store)("a bucket", () => {
       ["an error with status 200", "CompleteMultipartUpload", lateError],
       ["a closed connection", "CompleteMultipartUpload", "cut"],
     ] as const)("%s for a %s: the object is found, and the run succeeds", async (_, operation, answer) => {
-      const input = operation === "PutObject" ? sample("huts.geojson") : largeTable(110_000);
+      const input = operation === "PutObject" ? sample("huts.geojson") : largeTable(130_000);
       let times = 0;
       watch().open(async ({ operation: asked }, pass) => {
         if (asked !== operation) return null;
@@ -747,7 +747,7 @@ describe.skipIf(!store)("a bucket", () => {
     test.each(["SIGKILL", "SIGINT"] as const)(
       "%s during an upload leaves no object",
       async (signal) => {
-        const table = largeTable(110_000);
+        const table = largeTable(130_000);
         const args = ["convert", table, bucket.at("killed.geojsonl"), "--workers", "1"];
         const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, TMPDIR: folder } });
         let parts = 0;
