@@ -5,6 +5,8 @@ import { defineError, type ErrorDefinition } from "./define-error.js";
 
 export type MapDetails = { readonly service: string; readonly map: string };
 
+export type BackupFailure = { readonly backup: string; readonly reason: string; readonly hasWritten?: boolean };
+
 export const syncApplyErrors = {
   "map-changed": defineError<MapDetails & { plan?: string }>(
     "conflict",
@@ -78,10 +80,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: the outcome is unknown for ${e.features === 1 ? "1 feature" : `${e.features} features`}: the service sent no conclusive response, and no key identifies the features; they are in ${e.rejects}: check which of them are missing from the map, and push those`,
   ),
-  "backup-failed": defineError<{ backup: string; reason: string }>(
+  /** `hasWritten`: an earlier attempt of the run changed the map. */
+  "backup-failed": defineError<BackupFailure>(
     "output",
     (e) =>
-      `${e.backup}: cannot write the backup: ${e.reason}; nothing was sent, since a run is recorded before it changes the map; choose another file or folder with --backup`,
+      `${e.backup}: cannot write the backup: ${e.reason}; nothing ${e.hasWritten ? "more " : ""}was sent, since a run is recorded before it changes the map; choose another file or folder with --backup`,
   ),
   "backup-invalid": defineError<{ backup: string; line: number; reason: string }>(
     "input",

@@ -26,11 +26,11 @@ export const syncPlanErrors = {
     (e) =>
       `${e.plan}: the plan is out of date; nothing was sent; create a new plan with geoferry plan:${joinReasons(e.changes)}`,
   ),
-  /** `plan`: the saved plan that was to be applied. */
-  "guard-sync": defineError<GuardDetails & { plan?: string }>("guard", (e) => {
+  /** `plan`: the saved plan that was to be applied. `hasWritten`: an earlier attempt of the run changed the map. */
+  "guard-sync": defineError<GuardDetails & { plan?: string; hasWritten?: boolean }>("guard", (e) => {
     const reasons = joinReasons(e.tripped.map(({ reason }) => reason));
     return e.plan === undefined
-      ? `map ${e.map} of ${e.service}: nothing was sent:${reasons}`
+      ? `map ${e.map} of ${e.service}: nothing ${e.hasWritten ? "more " : ""}was sent:${reasons}`
       : `${e.plan}: nothing was sent to map ${e.map} of ${e.service}; the options below are for geoferry plan: create a new plan with them:${reasons}`;
   }),
   /** `kept`: which feature of each key `--delete-different` keeps. */

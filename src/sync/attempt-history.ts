@@ -1,5 +1,7 @@
 /** Tracks the attempts of a run that other writers interrupted, and the pauses between them. */
 import { rm } from "node:fs/promises";
+import type { BackupFailure } from "../errors/sync-apply-errors.js";
+import type { GuardDetails } from "../errors/sync-plan-errors.js";
 import { asGeoferryError, createError, type GeoferryError } from "../errors.js";
 import { defaultTraffic } from "../remote/client/map-client.js";
 import type { ApplyReport, EarlierBackup } from "./apply/apply-context.js";
@@ -74,10 +76,19 @@ export class AttemptHistory {
     };
   }
 
-  /** An interruption without changes is one of a run with changes. */
+  /** The error of an attempt that sent nothing, in a run that did. */
   private describeStop(error: GeoferryError): GeoferryError {
     const { url: service, id: map } = this.client;
-    return error.code === "interrupted" ? createError("sync-interrupted", { service, map }, error) : error;
+    switch (error.code) {
+      case "interrupted":
+        return createError("sync-interrupted", { service, map }, error);
+      case "guard-sync":
+        return createError("guard-sync", { ...(error.details as GuardDetails), hasWritten: true }, error);
+      case "backup-failed":
+        return createError("backup-failed", { ...(error.details as BackupFailure), hasWritten: true }, error);
+      default:
+        return error;
+    }
   }
 }
 

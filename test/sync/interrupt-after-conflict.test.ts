@@ -1,6 +1,6 @@
 /**
- * Interrupts a push (SIGINT, as Ctrl+C) after another writer stopped one of its attempts, which had written: the report
- * counts what is on the map, and undoes it once.
+ * A push that is interrupted (SIGINT, as Ctrl+C), or that a guard stops, after another writer stopped one of its attempts,
+ * which had written: the report counts what is on the map, and undoes it once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -64,4 +64,28 @@ test.each([
   proxy.calm();
   expect((await world.geoferry(line, { url: proxy.url })).status).toBe(0);
   expect((await world.features(map)).filter(({ properties }) => properties.title === "new")).toHaveLength(1300);
+});
+
+test("a push that a guard stops after it wrote does not deny what it wrote", async () => {
+  const map = await world.newMap();
+  await world.fill(map, places("old"));
+  const args = ["--remote-field", "ref", "--settle-time", "50", "--mode", "full", "--max-delete", "10"];
+  proxy.calm().on("PATCH", 2, {
+    name: "another writer adds more features than the push may delete",
+    async around(request, upstream) {
+      await world.fill(
+        map,
+        Array.from({ length: 20 }, (_, n) => createPlace(`other${n}`)),
+      );
+      return upstream.send(request);
+    },
+  });
+  const line = ["push", world.source(places("new")), "--map", map, ...args, "--concurrency", "1"];
+  const { status, stderr } = await world.geoferry(line, { url: proxy.url });
+  expect(status, stderr).toBe(7);
+  const written = (await world.features(map)).filter(({ properties }) => properties.title === "new").length;
+  expect(written).toBeGreaterThan(0);
+  expect(stderr).toContain(`map ${map}: created 0, updated ${written.toLocaleString("en")}, deleted 0\n`);
+  expect(stderr).toContain("nothing more was sent:");
+  expect(stderr).not.toContain("nothing was sent");
 });
