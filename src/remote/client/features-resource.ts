@@ -1,6 +1,6 @@
 import { createError } from "../../errors.js";
 import { restoreExactProperties } from "../exact-properties.js";
-import { ifMatchHeader, ifNoneMatchHeader, parseEntityTag } from "../http/entity-tag.js";
+import { continuesPage, ifMatchHeader, ifNoneMatchHeader, parseEntityTag } from "../http/entity-tag.js";
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
 import { maxFeaturesPerRequest, pageSize } from "../wire.js";
@@ -34,7 +34,12 @@ export class FeaturesResource implements MapClient {
     if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));
     try {
       const features = restoreExactProperties(parsePage(response), response.text);
-      return { features, etag: parseEntityTag(response.headers), texts: () => splitFeatureTexts(response.text) };
+      return {
+        features,
+        etag: parseEntityTag(response.headers),
+        continues: continuesPage(response.headers),
+        texts: () => splitFeatureTexts(response.text),
+      };
     } catch (error) {
       if (error instanceof InvalidPage) throw this.protocolError(`page ${number} of map ${this.id} ${error.message}`);
       throw error;

@@ -10,6 +10,8 @@ import type { RemoteKey, WireFailure, WireFeature, WireMap, WireSuccess } from "
 export interface MapPage {
   readonly features: readonly WireFeature[];
   readonly etag: string | null;
+  /** The page may begin with features of the page before it, by its tag. */
+  readonly continues?: boolean;
   /** Verbatim JSON texts of the features, in page order. They keep details that parsing loses. */
   texts?(): readonly string[];
 }

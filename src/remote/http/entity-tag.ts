@@ -21,6 +21,13 @@ export function parseEntityTag(headers: ServiceResponseHeaders): string | null {
     : null;
 }
 
+/**
+ * Whether a page continues behind the end of one that was read before, by this client or another one with its token: then
+ * it may begin with features of the page before it, although both are of one state.
+ */
+export const continuesPage = ({ etag = "" }: ServiceResponseHeaders): boolean =>
+  pageTagPattern.test(etag.replace(codingSuffix, '"'));
+
 /** A condition on the tag and its compressed variants. */
 const tagList = (tag: string): string => [tag, ...codings.map((coding) => tag.replace(/"$/, `-${coding}"`))].join(", ");
 

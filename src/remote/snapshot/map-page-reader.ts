@@ -29,6 +29,7 @@ export class MapPageReader {
   private readonly seen = new Set<string>();
   private firstTag: string | null = null;
   private hasWeakTag = false;
+  private mayRepeat = false;
 
   /** @param knownEtag number of pages at the previous reading: up to that page, requests are sent concurrently */
   constructor(
@@ -46,9 +47,9 @@ export class MapPageReader {
     return this.etags.size === 1 ? this.firstTag : null;
   }
 
-  /** Whether all pages have the same strong entity tag, so that the service declares them parts of one state. */
+  /** Whether all pages have the same strong entity tag, so that the service declares them parts of one state without repetition. */
   get isOneState(): boolean {
-    return this.etag !== null && !this.hasWeakTag;
+    return this.etag !== null && !this.hasWeakTag && !this.mayRepeat;
   }
 
   /**
@@ -71,7 +72,7 @@ export class MapPageReader {
         requestNext();
       const page = await inFlight.shift()!;
       this.pages = number;
-      this.record(page.etag, number);
+      this.record(page, number);
       const isLast = page.features.length < pageSize.max;
       repeated = !isLast && this.isRepeated(page.features) ? repeated + 1 : 0;
       if (repeated === 2) return;
@@ -109,7 +110,8 @@ export class MapPageReader {
     return page;
   }
 
-  private record(etag: string | null, number: number): void {
+  private record({ etag, continues = false }: MapPage, number: number): void {
+    this.mayRepeat ||= continues;
     if (number === 1) this.firstTag = etag;
     this.hasWeakTag ||= etag?.startsWith("W/") ?? false;
     this.etags.add(etag === null ? null : weakTag(etag));

@@ -176,6 +176,16 @@ describe("an id on two pages", () => {
     });
   });
 
+  test("is no contradiction if a page says that it continues behind an older end of the page before it", async () => {
+    const all = features(1200);
+    // Page 2 begins with the last 98 features of page 1, and the map is complete.
+    const pages = [all.slice(0, 500), all.slice(402, 902), all.slice(902)];
+    const map = new ScriptedMap((number) => ({ features: pages[number - 1]!, etag: '"7"', continues: number > 1 }));
+    const { snapshot, held } = await snapshotOf(map);
+    expect(numbersIn(held).sort((a, b) => a - b)).toEqual(upTo(1200));
+    expect(snapshot).toMatchObject({ features: 1200, etag: '"7"' });
+  });
+
   test("contradicts one strong tag of the second reading", async () => {
     const map = repeating((request) => (request === 1 ? '"6"' : '"7"'), "same");
     await expect(snapshotOf(map)).rejects.toMatchObject({ code: "remote-protocol-error" });
