@@ -18,6 +18,7 @@ import { GdalConnection, GdalError } from "./process/connection.js";
 import { gdalEnvironment } from "./process/environment.js";
 import { toReadError } from "./process/failure.js";
 import type { GdalReply, LayerInfo } from "./process/protocol.js";
+import { reportWarning } from "./process/report-warning.js";
 import { countMidRows, missingMapInfoFile } from "./read/mapinfo-files.js";
 
 /** Values of the driver's options and of the added ones. */
@@ -58,19 +59,15 @@ async function readablePath(source: Source, driver: string | null, context: Read
 /** Warnings after which values or features may be missing. */
 const damagePattern = /incorrect|corrupt|damaged|truncat|invalid|inconsistent|unexpected end|premature/i;
 
-/** An error after which GDAL went on, like a warning of damage, means that something may be missing. */
-function reportWarning(warning: string, context: ReadContext): void {
-  const text = warning.replace(/^\w+ \d+: /, "");
-  if (warning.startsWith("ERROR ") || damagePattern.test(text)) context.reportLoss("gdal-warning", undefined, text);
-  else context.reportNotice("gdal-warning", undefined, text);
-}
+/** Likewise after an error with which GDAL went on. */
+const isDamage = (message: string): boolean => message.startsWith("ERROR ") || damagePattern.test(message);
 
 function startConnection({ context, values, driver, scratch }: DatasetOpening): GdalConnection {
   return new GdalConnection({
     environment: gdalEnvironment(scratch, driver !== null && referencingDrivers.has(driver)),
     memory: values.memory,
     signal: context.signal,
-    onWarning: (warning) => reportWarning(warning, context),
+    onWarning: (warning) => reportWarning(warning, context, isDamage),
   });
 }
 
@@ -239,7 +236,7 @@ async function createLayer(
     crs: await resolveCrs(facts, context),
     fields: facts.fields.map(({ name, type }) => ({ name, type })),
     geometryTypes: facts.isTable ? [] : null,
-    featureCount: facts.error === null ? facts.featureCount : null,
+    featureCount: facts.featureCount,
     extent: null,
     bytes: source.size,
     batches,

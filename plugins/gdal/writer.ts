@@ -34,7 +34,7 @@ import {
   ogrGeometryType,
 } from "./write/layer-vrt.js";
 import { moveFilesToSink, moveFolderToSink } from "./write/output-files.js";
-import { reportDifferences, reportUndeclaredCrs, reportWarning } from "./write/report-differences.js";
+import { reportDifferences, reportUndeclaredCrs, reportWriteWarning } from "./write/report-differences.js";
 import { type DriverTraits, type RowChunk, RowEncoder } from "./write/row-encoder.js";
 import { type TableGeometry, TableGeometryEncoder, toTableLayer } from "./write/table-geometry.js";
 
@@ -181,7 +181,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       environment: gdalEnvironment(scratch, referencingDrivers.has(facts.name)),
       memory: this.values.memory,
       signal: context.signal,
-      onWarning: (warning) => reportWarning(warning, context),
+      onWarning: (warning) => reportWriteWarning(warning, context),
     });
     try {
       const args = this.args(descriptions);

@@ -112,24 +112,26 @@ function hasSingleCrsPerFeature(dataset: Dataset): boolean {
   return dataset.driver?.description !== "GML" || !hasSeveralSystems(dataset.description ?? "");
 }
 
-/** GDAL's message if it cannot open the table of a layer, which then has no fields and no features. */
-function definitionError(log: GdalLog, layer: Layer): string | null {
-  log.takeErrors();
+/** The number of features; −1 if GDAL would have to read the whole layer to count. */
+function quickCount(layer: Layer): number {
   try {
-    layer.fields.count();
-    layer.features.count(false);
+    return layer.features.count(false);
   } catch {
-    // Counting would read the whole layer.
+    return -1;
   }
-  return log.takeErrors()[0] ?? null;
 }
 
 export function readLayers(gdal: Gdal, log: GdalLog, dataset: Dataset, layer: Layer, index: number): ReadLayer[] {
-  const error = definitionError(log, layer);
+  log.takeErrors();
+  // GDAL opens the table here. If it cannot, the layer has no fields and no features.
+  layer.fields.count();
+  const featureCount = quickCount(layer);
+  const [error = null] = log.takeErrors();
   const definition = readLayerDefinition(gdal, dataset, layer.name);
   // Errors of the dump are not those of the layer.
   log.takeErrors();
-  const facts = { ...readLayerInfo(gdal, dataset, layer, definition), error };
+  const count = featureCount < 0 || error !== null ? null : featureCount;
+  const facts = { ...readLayerInfo(gdal, dataset, layer, definition), featureCount: count, error };
   const { geometryColumns } = definition;
   if (geometryColumns.length < 2) return [{ facts, index, geometryColumn: null, isFirst: true }];
   const isSure = hasSingleCrsPerFeature(dataset);
@@ -146,19 +148,12 @@ function readLayerInfo(
   dataset: Dataset,
   layer: Layer,
   definition: LayerDefinition,
-): Omit<LayerInfo, "error"> {
-  let featureCount = -1;
-  try {
-    featureCount = layer.features.count(false);
-  } catch {
-    // Counting would read the whole layer.
-  }
+): Omit<LayerInfo, "featureCount" | "error"> {
   return {
     name: layer.name,
     wkt: layerWkt(layer),
     fields: createFieldPlans(layer, definition),
     isTable: layer.geomType === gdal.wkbNone,
-    featureCount: featureCount < 0 ? null : featureCount,
     keepsIds: layer.fidColumn !== "" || idPreservingDrivers.has(dataset.driver?.description ?? ""),
   };
 }

@@ -2,6 +2,7 @@
 import { type Crs, type Field, type FieldType, Kind, typesIn } from "../../../src/model/index.js";
 import type { TargetLayer, WriteContext } from "../../../src/plugin/index.js";
 import type { DriverInfo, WrittenLayer } from "../process/protocol.js";
+import { reportWarning } from "../process/report-warning.js";
 
 /** GDAL warnings that indicate data loss. */
 const lossWarningPattern =
@@ -10,11 +11,8 @@ const lossWarningPattern =
 /** GDAL warnings that `reportDifferences` covers. */
 const ignoredWarningPattern = /does not support arbitrary field creation/;
 
-export function reportWarning(warning: string, context: WriteContext): void {
-  if (ignoredWarningPattern.test(warning)) return;
-  const text = warning.replace(/^\w+ \d+: /, "");
-  if (lossWarningPattern.test(text)) context.reportLoss("gdal-warning", undefined, text);
-  else context.reportNotice("gdal-warning", undefined, text);
+export function reportWriteWarning(warning: string, context: WriteContext): void {
+  if (!ignoredWarningPattern.test(warning)) reportWarning(warning, context, (text) => lossWarningPattern.test(text));
 }
 
 const localCrsPattern = /^(|(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b.*)$/is;

@@ -14,7 +14,7 @@ export async function transactionNumber({ client }: Connection): Promise<string>
 /**
  * Asks on another connection whether a transaction was committed (`txid_status`, PostgreSQL 10 and later). The server may
  * still be at work on it, or may not have noticed the broken connection.
- * @returns null if it cannot be told
+ * @returns null if the server does not know the transaction, or does not answer
  */
 export async function wasCommitted(number: string, open: () => Promise<Connection>): Promise<boolean | null> {
   try {

@@ -138,16 +138,18 @@ export async function fetchObjects(
       });
   };
   limitBytes(files.reduce((sum, { object }) => sum + object.size, 0));
-  const sumOf = (bytes: ReadonlyMap<string, number>) => [...bytes.values()].reduce((sum, each) => sum + each, 0);
-  const [received, written] = [new Map<string, number>(), new Map<string, number>()];
-  const fetchOne = async ({ object, path }: (typeof files)[number]) =>
-    fetchObject(object, path, signal, (bytes, decoded) => {
-      received.set(path, bytes);
-      written.set(path, decoded);
+  const total = { received: 0, written: 0 };
+  const fetchOne = async ({ object, path }: (typeof files)[number]) => {
+    let last = { received: 0, written: 0 };
+    await fetchObject(object, path, signal, (received, written) => {
+      total.received += received - last.received;
+      total.written += written - last.written;
+      last = { received, written };
       // Decoded objects are larger than listed.
-      limitBytes(sumOf(written));
-      progress?.(sumOf(received));
+      limitBytes(total.written);
+      progress?.(total.received);
     });
+  };
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(maxConcurrentObjects);
   const outcomes = await Promise.allSettled(files.map((file) => limit(() => fetchOne(file))));

@@ -56,16 +56,17 @@ async function* listPages(
       client.send(new ListObjectsV2Command(request), options),
     );
     const next = page.NextContinuationToken || undefined;
-    if (page.IsTruncated && next === undefined)
-      throw invalidResponseError(operation, `its list of objects is incomplete: ${missingTokenReason}`);
-    if (next !== undefined && tokens.has(next))
-      throw invalidResponseError(operation, `its list of objects is incomplete: ${repeatedTokenReason}`);
+    if (page.IsTruncated && next === undefined) throw incompleteListError(operation, missingTokenReason);
+    if (next !== undefined && tokens.has(next)) throw incompleteListError(operation, repeatedTokenReason);
     yield page;
     if (next === undefined) return;
     tokens.add(next);
     token = next;
   }
 }
+
+const incompleteListError = (operation: S3Operation, reason: string): GeoferryError =>
+  invalidResponseError(operation, `its list of objects is incomplete: ${reason}`);
 
 const missingTokenReason =
   "the store announces more (IsTruncated) without a continuation token; check the store, and any proxy before it";
@@ -86,8 +87,7 @@ async function listObjects({ prefix, flat, ...operation }: ListRequest): Promise
     const isNew = objects.size + folders.size > before;
     emptyPages = isNew ? 0 : emptyPages + 1;
     const isRepeated = !isNew && (page.Contents ?? []).length > 0;
-    if (isRepeated || emptyPages > maxEmptyPages)
-      throw invalidResponseError(operation, `its list of objects is incomplete: ${repeatedTokenReason}`);
+    if (isRepeated || emptyPages > maxEmptyPages) throw incompleteListError(operation, repeatedTokenReason);
   }
   return { objects: [...objects.values()], folders: [...folders] };
 }
