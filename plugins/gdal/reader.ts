@@ -1,6 +1,6 @@
-import { copyFile } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { Batch, type Dataset, type Layer } from "../../src/model/index.js";
+import { Batch, type Dataset, type Layer, type ScanBatch } from "../../src/model/index.js";
 import {
   createError,
   GeoferryError,
@@ -20,6 +20,7 @@ import { toReadError } from "./process/failure.js";
 import type { GdalReply, LayerInfo } from "./process/protocol.js";
 import { reportWarning } from "./process/report-warning.js";
 import { countMidRows, missingMapInfoFile } from "./read/mapinfo-files.js";
+import { ReplySpool, type RowsReply } from "./read/reply-spool.js";
 
 /** Values of the driver's options and of the added ones. */
 export interface ReadOptionValues {
@@ -117,11 +118,7 @@ async function resolveCrs({ name, wkt }: LayerInfo, context: ReadContext): Promi
   }
 }
 
-function reportReply(
-  reply: GdalReply & { readonly kind: "rows" },
-  { fields }: Pick<LayerInfo, "fields">,
-  context: ReadContext,
-): void {
+function reportReply(reply: RowsReply, { fields }: Pick<LayerInfo, "fields">, context: RowListener): void {
   const { tally, rounded, dates } = reply;
   reportWkbRepairs(tally, context);
   if (rounded > 0) {
@@ -133,7 +130,7 @@ function reportReply(
   }
 }
 
-function* toBatches({ batches, unreadable }: GdalReply & { readonly kind: "rows" }, context: ReadContext) {
+function* toBatches({ batches, unreadable }: RowsReply, context: RowListener) {
   for (const data of batches) {
     const batch = new Batch(data);
     const own = unreadable.flatMap(({ record, fid, reason }): [number, string][] => {
@@ -145,7 +142,7 @@ function* toBatches({ batches, unreadable }: GdalReply & { readonly kind: "rows"
 }
 
 /** GDAL assumes UTC for times without a zone. */
-function reportAssumedZones({ fields }: LayerInfo, context: ReadContext): void {
+function reportAssumedZones({ fields }: LayerInfo, context: RowListener): void {
   for (const { name, type } of fields) {
     if (type === "datetime") context.reportNotice("zone-assumed", name, "the file has no time zone; GDAL assumes UTC");
   }
@@ -185,27 +182,88 @@ class ConnectionPool {
   }
 }
 
-async function createLayer(
-  opening: DatasetOpening,
-  connections: ConnectionPool,
-  facts: LayerInfo,
-  index: number,
-): Promise<Layer> {
-  const { context, source, driver, values } = opening;
-  const ids = values.ids === "yes" || (values.ids === "auto" && facts.keepsIds);
-  async function* batches(): AsyncGenerator<Batch> {
-    let connection: GdalConnection | undefined;
+/** Where a reading reports to. */
+type RowListener = Pick<ReadContext, "reportLoss" | "reportNotice" | "reject" | "keepsBadGeometries">;
+
+/** The batches of one layer, from GDAL, or from the replies that a scan has kept. */
+class LayerReading {
+  /** Null before a complete scan, or if the temporary file could not be written. */
+  private kept: ReplySpool | null = null;
+
+  constructor(
+    private readonly opening: DatasetOpening,
+    private readonly connections: ConnectionPool,
+    private readonly facts: LayerInfo,
+    private readonly index: number,
+  ) {}
+
+  async *batches(): AsyncGenerator<Batch> {
+    const { context, source, driver } = this.opening;
+    try {
+      yield* this.read(this.kept ? this.kept.replies() : this.replies(), context);
+    } catch (error) {
+      const failure = toReadError(error, source.name, driver);
+      if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
+      context.skipRange({
+        source: source.name,
+        place: { layer: this.facts.name },
+        bytes: null,
+        reason: failure.message,
+      });
+    }
+  }
+
+  /** Keeps the replies of GDAL for `batches`, which reports losses and skips damage. */
+  async *scanBatches(): AsyncGenerator<ScanBatch> {
+    const { context, source, driver } = this.opening;
+    const silent: RowListener = {
+      reportLoss() {},
+      reportNotice() {},
+      reject() {},
+      keepsBadGeometries: context.keepsBadGeometries,
+    };
+    try {
+      for await (const batch of this.read(this.kept ? this.kept.replies() : this.keep(this.replies()), silent))
+        yield { batch, bytes: 0 };
+    } catch (error) {
+      const failure = toReadError(error, source.name, driver);
+      if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.kept?.close();
+    this.kept = null;
+  }
+
+  private async *read(replies: AsyncIterable<RowsReply>, listener: RowListener): AsyncGenerator<Batch> {
+    const { facts } = this;
+    const { source, driver } = this.opening;
+    if (facts.error !== null)
+      throw new GdalError(`its layer "${facts.name}" is damaged, or needs a newer GDAL: ${facts.error}`);
+    if (utcOnlyDrivers.has(driver ?? "")) reportAssumedZones(facts, listener);
+    const missing = driver === mapInfo ? missingMapInfoFile(source, facts.fields.length > 0) : null;
+    if (missing !== null) listener.reportLoss("companion-missing", undefined, missing);
+    let features = 0;
+    for await (const reply of replies) {
+      reportReply(reply, facts, listener);
+      for (const { length } of reply.batches) features += length;
+      yield* toBatches(reply, listener);
+    }
+    const rows = driver === mapInfo ? await countMidRows(source) : null;
+    if (rows !== null && features < rows)
+      throw new GdalError(`it ends after ${features} features, and its .mid has ${rows} rows`);
+  }
+
+  /** The replies of a process of GDAL, whose next rows are read while the host processes the current ones. */
+  private async *replies(): AsyncGenerator<RowsReply> {
+    const { connections, facts, index } = this;
+    const { values } = this.opening;
+    const connection = await connections.take();
     let done = false;
     try {
-      if (facts.error !== null)
-        throw new GdalError(`its layer "${facts.name}" is damaged, or needs a newer GDAL: ${facts.error}`);
-      connection = await connections.take();
+      const ids = values.ids === "yes" || (values.ids === "auto" && facts.keepsIds);
       await connection.ask({ kind: "start", layer: index, ids });
-      if (utcOnlyDrivers.has(driver ?? "")) reportAssumedZones(facts, context);
-      const missing = driver === mapInfo ? missingMapInfoFile(source, facts.fields.length > 0) : null;
-      if (missing !== null) context.reportLoss("companion-missing", undefined, missing);
-      let features = 0;
-      // Prefetches the next rows while the host processes the current ones.
       let ahead = connection.ask({ kind: "rows" });
       ahead.catch(() => undefined);
       while (!done) {
@@ -215,22 +273,50 @@ async function createLayer(
           ahead = connection.ask({ kind: "rows" });
           ahead.catch(() => undefined);
         }
-        reportReply(reply, facts, context);
-        for (const { length } of reply.batches) features += length;
-        yield* toBatches(reply, context);
+        yield reply;
       }
-      const rows = driver === mapInfo ? await countMidRows(source) : null;
-      if (rows !== null && features < rows)
-        throw new GdalError(`it ends after ${features} features, and its .mid has ${rows} rows`);
-    } catch (error) {
-      const failure = toReadError(error, source.name, driver);
-      if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
-      context.skipRange({ source: source.name, place: { layer: facts.name }, bytes: null, reason: failure.message });
     } finally {
-      if (connection && done) connections.giveBack(connection);
-      else if (connection) await connections.end(connection);
+      if (done) connections.giveBack(connection);
+      else await connections.end(connection);
     }
   }
+
+  /** Without room for the temporary file, GDAL reads the layer again. */
+  private async *keep(replies: AsyncIterable<RowsReply>): AsyncGenerator<RowsReply> {
+    const path = await this.opening.context.createTemporaryPath(`replies-${this.index}`);
+    let spool = await ReplySpool.create(path).catch(() => null);
+    let isComplete = false;
+    try {
+      for await (const reply of replies) {
+        // Before it is passed on, since threads take over the memory of batches.
+        const isKept = await spool?.add(reply).then(
+          () => true,
+          () => false,
+        );
+        if (isKept === false) {
+          await this.discard(spool, path);
+          spool = null;
+        }
+        yield reply;
+      }
+      isComplete = true;
+    } finally {
+      if (isComplete) this.kept = spool;
+      else await this.discard(spool, path);
+    }
+  }
+
+  private async discard(spool: ReplySpool | null, path: string): Promise<void> {
+    await spool?.close();
+    await rm(path, { force: true });
+  }
+}
+
+async function createLayer(
+  reading: LayerReading,
+  { context, source }: DatasetOpening,
+  facts: LayerInfo,
+): Promise<Layer> {
   return {
     name: facts.name,
     crs: await resolveCrs(facts, context),
@@ -239,7 +325,8 @@ async function createLayer(
     featureCount: facts.featureCount,
     extent: null,
     bytes: source.size,
-    batches,
+    batches: () => reading.batches(),
+    scanBatches: () => reading.scanBatches(),
   };
 }
 
@@ -260,9 +347,16 @@ export function createReader(driver: string | null): ReaderModule<ReadOptionValu
           throw createError("unsupported", { source: source.name, reason: `GDAL finds no vector layer in it` });
         }
         const layers: Layer[] = [];
+        const readings = reply.layers.map((facts, index) => new LayerReading(sure, connections, facts, index));
         for (const [index, facts] of reply.layers.entries())
-          layers.push(await createLayer(sure, connections, facts, index));
-        return { layers, [Symbol.asyncDispose]: () => connections.close() };
+          layers.push(await createLayer(readings[index]!, sure, facts));
+        return {
+          layers,
+          async [Symbol.asyncDispose]() {
+            await connections.close();
+            for (const reading of readings) await reading.close();
+          },
+        };
       } catch (error) {
         throw toReadError(error, source.name, driver);
       }

@@ -110,7 +110,7 @@ export interface Layer extends LayerInfo {
   readonly hasLocalSplits?: boolean;
   /**
    * All batches, for a scan on one thread, without reporting losses, notices and rejects. Present if this is faster than
-   * reading all splits.
+   * reading all splits, or makes the reading after it faster.
    */
   scanBatches?(): AsyncIterable<ScanBatch>;
   /**

@@ -64,7 +64,9 @@ async function* processPieces(
   const task = await executor.open(spec);
   // What a comparison in order cannot read, it finds missing, and reads again to report it.
   const isScan = outcome.kind === "summary" || (outcome.kind === "digest" && outcome.rules.isOrdered);
-  const pieces = isScan && executor.parallelism === 1 ? scanPieces(open, filter) : layerPieces(open, filter);
+  // Without splits, one thread reads, whatever the number of workers.
+  const isReadHere = executor.parallelism === 1 || !open.layer.splits;
+  const pieces = isScan && isReadHere ? scanPieces(open, filter) : layerPieces(open, filter);
   // With a limit as few pieces as possible are read ahead, since readers also report losses of features beyond the limit.
   const concurrency = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
   try {
