@@ -1,5 +1,5 @@
 import { defineFormat, type Format } from "../../src/plugin/index.js";
-import { findDriver, installHint, loadCatalog } from "./drivers/catalog.js";
+import { findDriver, loadCatalog } from "./drivers/catalog.js";
 import { createFormat } from "./drivers/driver-format.js";
 import { knownDrivers } from "./drivers/known-drivers.js";
 import { readOptions } from "./drivers/option-tables.js";
@@ -24,7 +24,7 @@ function findMember(name: string): Format {
 
 function listMembers(): { readonly formats: readonly Format[]; readonly unavailable: string | null } {
   const catalogue = loadCatalog();
-  if ("missing" in catalogue) return { formats: [], unavailable: `${installHint()}; ${catalogue.missing}` };
+  if ("unavailable" in catalogue) return { formats: [], unavailable: catalogue.unavailable };
   const drivers = catalogue.drivers.filter(({ reads, writes }) => reads || writes);
   return { formats: drivers.map(createDriverFormat), unavailable: null };
 }

@@ -11,7 +11,7 @@ import {
 import { rejectUnreadableGeometries } from "../shared/unreadable-geometries.js";
 import { reportWkbRepairs } from "../shared/wkb/report-repairs.js";
 import { utcOnlyDrivers } from "./drivers/capabilities.js";
-import { loadCatalog } from "./drivers/catalog.js";
+import { requireCatalog } from "./drivers/catalog.js";
 import { referencingDrivers } from "./drivers/known-drivers.js";
 import { toGdalOptions } from "./drivers/option-tables.js";
 import { GdalConnection, GdalError } from "./process/connection.js";
@@ -78,9 +78,9 @@ const restrictiveOptions: Readonly<Record<string, readonly string[]>> = {
   NAS: ["DOWNLOAD_SCHEMA=NO"],
 };
 
-function openOptions(driver: string | null, values: ReadOptionValues): string[] {
-  const catalogue = loadCatalog();
-  const facts = "missing" in catalogue ? undefined : catalogue.drivers.find(({ name }) => name === driver);
+/** @throws unsupported if GDAL is not available */
+function openOptions({ source, driver, values }: DatasetOpening): string[] {
+  const facts = requireCatalog(source.name).drivers.find(({ name }) => name === driver);
   const given = facts ? toGdalOptions(facts.openOptions, values) : [];
   const nameOf = (option: string) => option.slice(0, option.indexOf("="));
   const taken = new Set(given.map(nameOf));
@@ -92,10 +92,10 @@ function openOptions(driver: string | null, values: ReadOptionValues): string[] 
 }
 
 async function openDataset(opening: DatasetOpening): Promise<[GdalConnection, GdalReply & { kind: "open" }]> {
-  const { path, driver, values } = opening;
+  const { path, driver } = opening;
   const connection = startConnection(opening);
   try {
-    const options = openOptions(driver, values);
+    const options = openOptions(opening);
     return [connection, await connection.ask({ kind: "open", path, driver, options })];
   } catch (error) {
     await connection.close();

@@ -1,4 +1,5 @@
 import { type Confidence, defineFormat } from "../../src/plugin/index.js";
+import { encodingOfName } from "./dbf/encodings.js";
 import { readDbfHeader } from "./dbf/header.js";
 import { maxFields } from "./limits.js";
 import { isShapeHeader, isTruncatedHeader } from "./shp/header.js";
@@ -32,6 +33,8 @@ function identify(head: Buffer, source: { readonly name: string; readonly size: 
   if (extension === "dbf") return "yes";
   return extension === "shp" || extension === "shx" ? "no" : "maybe";
 }
+
+const namesIn = (encoding: string): { readonly encoding?: string } => (encoding === "utf-8" ? {} : { encoding });
 
 /** ESRI Shapefile Technical Description, July 1998; attributes in dBASE III+ to 7 and FoxPro tables. */
 export default defineFormat({
@@ -74,7 +77,7 @@ export default defineFormat({
   },
   writer: {
     options: writeOptions,
-    capabilities: () => ({
+    capabilities: ({ encoding }) => ({
       crs: "any",
       continuousLongitudes: true,
       layers: "one",
@@ -91,7 +94,12 @@ export default defineFormat({
       maxFields,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       // Spaces around a name are padding, and a NUL ends it.
-      fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },
+      fieldNames: {
+        maxBytes: 10,
+        ignoreCase: true,
+        pattern: /^[^\s\0]([^\0]*[^\s\0])?$/,
+        ...namesIn(encodingOfName(encoding) ?? encoding),
+      },
       ids: "id",
       requiredScan: "summary",
       supportsStreaming: false,

@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
 import { createRequire } from "node:module";
 import { createError } from "../errors.js";
-import type { Decode } from "../plugin/format.js";
+import type { Decode, WriterCapabilities } from "../plugin/format.js";
 
 export type Encode = (text: string) => Uint8Array;
 
@@ -217,3 +217,7 @@ export function findEncoder(name: string): Encode {
   encoders.set(codec, made);
   return made;
 }
+
+/** The encoder of field names in a target whose names are not in UTF-8. @throws option-invalid */
+export const findNameEncoder = ({ fieldNames }: Pick<WriterCapabilities, "fieldNames">): Encode | undefined =>
+  fieldNames?.encoding === undefined ? undefined : findEncoder(fieldNames.encoding);

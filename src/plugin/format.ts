@@ -205,7 +205,10 @@ export interface WriterCapabilities {
   /** Each feature stores every field, even absent ones. The host refuses a wide layer that is mostly empty. */
   readonly storesEveryCell?: boolean;
   readonly fieldNames?: {
+    /** In `encoding`. */
     readonly maxBytes?: number;
+    /** The encoding of the names. The host replaces characters that it lacks by underscores. Absent: UTF-8. */
+    readonly encoding?: string;
     readonly ignoreCase?: boolean;
     readonly pattern?: RegExp;
     /** Matches one allowed character. The host replaces any other by an underscore. */

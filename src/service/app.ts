@@ -9,8 +9,8 @@ import { respondToClientError } from "./http/client-errors.js";
 import { installErrorHandler, sendProblem, toProblem } from "./http/error-handler.js";
 import { registerOpenApi, serveOpenApi } from "./http/openapi.js";
 import { serializePipelinedRequests } from "./http/pipelining.js";
-import { problem } from "./http/problems.js";
 import { basePath, stripBasePath, stripTrailingSlash } from "./http/public-url.js";
+import { checkExpectation, checkHost, routeExpectations } from "./http/request-headers.js";
 import { trackRouteMethods } from "./http/route-methods.js";
 import { hstsHeaders } from "./http/strict-transport.js";
 import { newUuidV7 } from "./identifiers/uuid-v7.js";
@@ -59,6 +59,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.server.maxHeadersCount = 0;
   const connectionLimiter = new ConnectionLimiter(settings);
   if (dependencies.onConnectionClosed) connectionLimiter.onClosed = dependencies.onConnectionClosed;
+  routeExpectations(app.server);
   serializePipelinedRequests(app.server);
   connectionLimiter.watch(app);
   const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) =>
@@ -85,7 +86,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const transport = hstsHeaders(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", ...transport(request) });
-    rejectSeveralHosts(request.raw.rawHeaders);
+    checkHost(request.raw);
+    checkExpectation(request.raw);
   });
   registerOpenApi(app, { publicUrl });
   app.register(registerTokenEndpoint, { store, settings, publicUrl, now });
@@ -96,17 +98,12 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   return app;
 }
 
-/** RFC 9112, 3.2; Node.js takes the first one, and a proxy may have taken another. */
-function rejectSeveralHosts(headers: readonly string[]): void {
-  let hosts = 0;
-  for (let i = 0; i < headers.length; i += 2) if (/^host$/i.test(headers[i]!)) hosts++;
-  if (hosts > 1) throw problem("bad-header", { name: "Host", reason: "it is there more than once" });
-}
-
 function serverOptions(dependencies: AppDependencies, settings: Settings, path: string): FastifyServerOptions {
   const { logger = false, trustProxy = false, tls } = dependencies;
   const limits = {
     maxHeaderSize: settings.headerBytes,
+    // Node.js would respond without problem details: `checkHost`.
+    requireHostHeader: false,
     headersTimeout: settings.headerSeconds * 1000,
     connectionsCheckingInterval: Math.min(5000, settings.headerSeconds * 500),
   };

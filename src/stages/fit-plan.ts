@@ -65,6 +65,29 @@ export function substitute(type: FieldType, existing: readonly FieldType[]): Fie
   return existing.includes(type) ? type : (substitutes[type].find((other) => existing.includes(other)) ?? "text");
 }
 
+/** Encodes names as the target stores them; characters that the encoding lacks become `?`. */
+export type EncodeName = (text: string) => Uint8Array;
+
+const encodeUtf8: EncodeName = (text) => Buffer.from(text, "utf8");
+
+const isAsciiText = (text: string): boolean => Buffer.byteLength(text) === text.length;
+
+const isEncodable = (character: string, encode: EncodeName): boolean =>
+  encode === encodeUtf8 || character === "?" || Buffer.from(encode(character)).toString("latin1") !== "?";
+
+/** The longest beginning of a text that takes at most `bytes` bytes. */
+function truncateEncoded(text: string, bytes: number, encode: EncodeName): string {
+  if (encode === encodeUtf8) return truncateUtf8(text, bytes);
+  let cut = "";
+  let size = 0;
+  for (const character of text) {
+    size += encode(character).length;
+    if (size > bytes) break;
+    cut += character;
+  }
+  return cut;
+}
+
 /**
  * Returns a name that the target allows: shortened and made unique, deterministically.
  * @param taken used names, each with the last number that was tried for it
@@ -72,24 +95,30 @@ export function substitute(type: FieldType, existing: readonly FieldType[]): Fie
 function fittedName(
   wanted: string,
   limits: NonNullable<WriterCapabilities["fieldNames"]>,
+  encode: EncodeName,
   taken: Map<string, number>,
 ): string {
   const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, allowedCharacter } = limits;
   const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
   const isHeld = wanted !== "" && !allowedCharacter && !pattern?.test(wanted) === !pattern;
-  // A UTF-16 unit takes at most three bytes in UTF-8.
-  if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
+  // A UTF-16 unit takes at most three bytes in UTF-8, and no other encoding has been chosen for names of ASCII.
+  if (
+    isHeld &&
+    3 * wanted.length <= maxBytes &&
+    !taken.has(plainKey) &&
+    (encode === encodeUtf8 || isAsciiText(wanted))
+  ) {
     taken.set(plainKey, 0);
     return wanted;
   }
-  const name = allowedCharacter
-    ? Array.from(wanted, (character) => (allowedCharacter.test(character) ? character : "_")).join("")
-    : wanted;
+  const isAllowed = (character: string) =>
+    (!allowedCharacter || allowedCharacter.test(character)) && isEncodable(character, encode);
+  const name = Array.from(wanted, (character) => (isAllowed(character) ? character : "_")).join("");
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
   const stem = takes(name) ? name : allowedPart(name, takes) || "field";
   const cut = (bytes: number) => {
-    const text = truncateUtf8(stem, bytes);
+    const text = truncateEncoded(stem, bytes, encode);
     return takes(text) ? text : text.trim();
   };
   const first = cut(maxBytes);
@@ -118,7 +147,7 @@ function planFields(
   known: readonly Field[],
   idType: FieldType | null,
   accepts: WriterCapabilities,
-  mergeIds: boolean,
+  { mergeIds = false, encodeName = encodeUtf8 }: FitOptions,
 ): FittedField[] {
   const limits = accepts.fieldNames ?? {};
   const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
@@ -127,7 +156,7 @@ function planFields(
   const isTaken = ({ name }: Field) => name !== "" && (!pattern || pattern.test(name));
   const takesAll = Object.keys(otherLimits).length === 0 && known.every(isTaken);
   const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
-    const name = takesAll ? wanted : fittedName(wanted, limits, taken);
+    const name = takesAll ? wanted : fittedName(wanted, limits, encodeName, taken);
     const type = substitute(field.type, accepts.fieldTypes);
     return isPlainField(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
   };
@@ -178,16 +207,22 @@ function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): F
   }));
 }
 
+export interface FitOptions {
+  /** Whether feature IDs go into an existing field in which the target stores IDs. */
+  readonly mergeIds?: boolean;
+  /** Of the encoding in `capabilities.fieldNames`. Absent: UTF-8. */
+  readonly encodeName?: EncodeName | undefined;
+}
+
 /**
  * Plans how a layer is fitted to a target.
  * @param summary of the features, if the writer needs it
- * @param mergeIds whether feature IDs go into an existing field in which the target stores IDs
  */
 export function planFit(
   summary: LayerSummary | null,
   accepts: WriterCapabilities,
   targetName: string,
-  mergeIds = false,
+  options: FitOptions = {},
 ): FitPlan {
   const known = summary?.fields;
   const parts = planParts(accepts, summary);
@@ -196,7 +231,7 @@ export function planFit(
   return {
     parts,
     partIndexByKind,
-    fields: known ? planFields(known, summary?.idType ?? null, accepts, mergeIds) : null,
+    fields: known ? planFields(known, summary?.idType ?? null, accepts, options) : null,
     fieldTypes: accepts.fieldTypes,
     dropZ: !accepts.z,
     dropM: !accepts.m,

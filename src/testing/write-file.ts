@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { crsContext } from "../crs/index.js";
+import { findNameEncoder } from "../io/encodings.js";
 import { Batch, type BatchData } from "../model/batch.js";
 import type { Crs } from "../model/layer.js";
 import { Summarizer } from "../model/layer-summary.js";
@@ -71,7 +72,7 @@ export function planTargets(
     summariser.add(batch);
     summary = summariser.summary();
   }
-  const plan = planFit(summary, accepts, format.label);
+  const plan = planFit(summary, accepts, format.label, { encodeName: findNameEncoder(accepts) });
   return plan.parts.map((part, index) => ({
     part,
     index,

@@ -1,5 +1,5 @@
 import { ChildProcessClient, ChildProcessError } from "../../shared/child-process-client.js";
-import { missingPrefix } from "./library.js";
+import { readMissing } from "./library.js";
 import { resolveGdalProcess } from "./process-path.js";
 import type { GdalReply, GdalRequest } from "./protocol.js";
 
@@ -27,8 +27,8 @@ export interface GdalConnectionOptions {
 const maxHeapMiB = 512;
 
 function toGdalFailure({ message, lastOutput }: ChildProcessError): GdalError {
-  const at = lastOutput.indexOf(missingPrefix);
-  return at < 0 ? new GdalError(message) : new GdalError(lastOutput.slice(at + missingPrefix.length).trim(), true);
+  const missing = readMissing(lastOutput);
+  return missing === null ? new GdalError(message) : new GdalError(missing, true);
 }
 
 /** Reads or writes one dataset in a GDAL process. Handles one request at a time. */

@@ -1,5 +1,5 @@
 import { createError } from "../../../src/plugin/index.js";
-import { installHint } from "../drivers/catalog.js";
+import { missingReason } from "../drivers/catalog.js";
 import { GdalError } from "./connection.js";
 
 /** Strips the prefix and the file name from GDAL's messages. */
@@ -12,7 +12,7 @@ const cleanMessage = (message: string): string =>
 /** Converts a read failure of GDAL to a registry error; returns other errors unchanged. */
 export function toReadError(error: unknown, source: string, driver: string | null): unknown {
   if (!(error instanceof GdalError)) return error;
-  if (error.missing) return createError("unsupported", { source, reason: `${installHint()}; ${error.message}` }, error);
+  if (error.missing) return createError("unsupported", { source, reason: missingReason(error.message) }, error);
   const reader = driver === null ? "GDAL" : `GDAL's driver ${driver}`;
   return createError(
     "input-corrupt",
@@ -24,8 +24,7 @@ export function toReadError(error: unknown, source: string, driver: string | nul
 /** Likewise for write failures. */
 export function toWriteError(error: unknown, output: string, driver: string): unknown {
   if (!(error instanceof GdalError)) return error;
-  if (error.missing)
-    return createError("unsupported", { source: output, reason: `${installHint()}; ${error.message}` }, error);
+  if (error.missing) return createError("unsupported", { source: output, reason: missingReason(error.message) }, error);
   const reason = `GDAL's driver ${driver} cannot write it: ${cleanMessage(error.message)}`;
   return createError("output-failed", { output, reason }, error);
 }

@@ -150,12 +150,16 @@ function transformation(json: unknown): WktNode | null {
   );
 }
 
+const unitKeywords: Readonly<Record<string, string>> = { AngularUnit: "ANGLEUNIT", ScaleUnit: "SCALEUNIT" };
+
 function parameters(json: unknown): WktNode[] {
   if (!Array.isArray(json)) return [];
   return json.filter(isObject).flatMap((entry) => {
     if (typeof entry.value !== "number") return [];
-    const keyword = "LENGTHUNIT";
-    return [createNode("PARAMETER", textOr(entry.name), entry.value, unit(entry.unit, keyword))];
+    const type = isObject(entry.unit) ? textOr(entry.unit.type) : "";
+    return [
+      createNode("PARAMETER", textOr(entry.name), entry.value, unit(entry.unit, unitKeywords[type] ?? "LENGTHUNIT")),
+    ];
   });
 }
 

@@ -260,6 +260,22 @@ function linearUnit(tree: WktNode): Unit | null {
   return node && conversionFactor > 0 ? { name: readText(node, 0), conversionFactor } : null;
 }
 
+const arcSecond = Math.PI / 180 / 3600;
+
+/**
+ * A parameter of an abridged transformation: in metres, arc-seconds or parts per million. In WKT it has no unit, and the
+ * scale is a factor (ISO 19162, 9.3); PROJJSON gives units, and PROJ writes the scale in parts per million.
+ */
+function readShiftParameter(parameter: WktNode, index: number): number {
+  const value = readNumber(parameter, 1);
+  const factor = readNumber(findChild(parameter, "LENGTHUNIT", "ANGLEUNIT", "SCALEUNIT"), 1) || null;
+  const rounded = (number: number) => Number(number.toFixed(9));
+  if (index < 3) return factor === null ? value : value * factor;
+  if (index < 6) return factor === null ? value : rounded((value * factor) / arcSecond);
+  const ratio = factor === null || factor === 1 ? value - 1 : value * factor;
+  return rounded(ratio * 1e6);
+}
+
 function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
   const inner = findChild(tree, "SOURCECRS")?.values[0];
   const found = typeof inner === "object" ? readSystem(inner, registry) : null;
@@ -269,7 +285,7 @@ function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
   const target = findChild(tree, "TARGETCRS")?.values[0];
   const name = normalizeName(readText(findChild(shift, "METHOD"), 0));
   const toWgs84Known = typeof target === "object" && normalizeName(readText(target, 0)).startsWith("wgs84");
-  const values = findChildren(shift, "PARAMETER").map((parameter) => readNumber(parameter, 1));
+  const values = findChildren(shift, "PARAMETER").map(readShiftParameter);
   const { geodetic } = found;
   // A shift by a grid, or to another system than WGS 84, must not be ignored.
   const nadgrids = readText(findChild(shift, "PARAMETERFILE"), 1) || readText(shift, 0) || "of its transformation";
@@ -277,8 +293,6 @@ function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
   if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return notUnderstood;
   if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
   else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return notUnderstood;
-  // An abridged transformation has the scale as a factor (ISO 19162, 9.3).
-  if (values.length === 7) values[6] = Number(((values[6]! - 1) * 1e6).toFixed(9));
   return { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, toWgs84: values } } };
 }
 

@@ -154,12 +154,16 @@ export interface PathPlanOptions {
   readonly originalPath?: (input: string) => string;
 }
 
-/** The input files and their companions: `roads.dbf` is read with `roads.shp`. */
+/** The input files and what is read with them: `roads.dbf` is read with `roads.shp`, whichever of them is named. */
 function inputFiles(inputs: readonly string[], registry: Registry): string[] {
   const files = inputs.filter((input) => existsSync(input));
   return files.flatMap((file) => {
+    const extension = extname(file).slice(1).toLowerCase();
+    const isCompanionOf = (format: Format) => format.companionExtensions?.includes(extension) === true;
     const companions = registry.findByExtension(file).flatMap((format) => format.companionExtensions ?? []);
-    return [file, ...filesBeside(file, companions)];
+    const datasets = registry.all().filter(isCompanionOf);
+    const mains = datasets.flatMap((format) => [...format.extensions, ...(format.companionExtensions ?? [])]);
+    return [file, ...filesBeside(file, [...new Set([...companions, ...mains])])];
   });
 }
 

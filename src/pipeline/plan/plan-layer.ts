@@ -1,6 +1,7 @@
 import { hasSameDefinition, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { formatCoordinateOptions } from "../../format-reader-option.js";
+import { findNameEncoder } from "../../io/encodings.js";
 import { redactUrl } from "../../io/redact.js";
 import { mergeFields, type TypedField } from "../../model/field.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
@@ -106,7 +107,10 @@ export async function planLayer(
   if (crs === null) for (const input of inputs) noteUndeclaredCrs(conversion, layer.name, input.stagePlan.crs);
   const scan = appendedTo || needsSummary(capabilities) ? await scanLayers(conversion, inputs) : null;
   const summary = scan?.summary ?? null;
-  const inputFit = planFit(summary, capabilities, format.label, request.append === true);
+  const inputFit = planFit(summary, capabilities, format.label, {
+    mergeIds: request.append === true,
+    encodeName: findNameEncoder(capabilities),
+  });
   const fitPlan = appendedTo ? adoptExistingFields(inputFit, appendedTo.fields ?? []) : inputFit;
   if (summary) checkCellCount(layer.inputs.map(({ source }) => source.name).join(", "), summary, fitPlan, writer);
   noteRenamedLayer(conversion, layer, existingLayer);

@@ -1,5 +1,5 @@
 /** Compares one layer of an output with what was written. */
-import { hasSameDefinition } from "../../crs/index.js";
+import { isSameCrs } from "../../crs/index.js";
 import type { Spool } from "../../io/input/spool.js";
 import type { Reject } from "../../model/report.js";
 import type { TargetLayer } from "../../plugin/format.js";
@@ -139,7 +139,7 @@ export async function verifyLayer(
     collector.add({ kind: "layer-missing", feature: null, field: null, written: part.layer.name, read: "no layer" });
   for (const { row, field, before, after } of side.fitFaults)
     collector.add({ kind: "fit", feature: row + 1, field, written: after, read: before });
-  if (open !== null) compareSchema(part.layer, open, rules, collector, conversion);
+  if (open !== null) await compareSchema(part.layer, open, rules, collector, conversion);
   const proof: LayerProof = {
     path: part.path,
     layer: part.layer.name,
@@ -183,13 +183,13 @@ function noteOrder(written: ProofSide, read: ProofSide, collector: DifferenceCol
 }
 
 /** Compares what the layer declares: its fields with their types, and the reference system. */
-function compareSchema(
+async function compareSchema(
   { fields, crs }: TargetLayer,
   { layer }: OpenLayer,
   { types }: ProofRules,
   collector: DifferenceCollector,
   { writer }: ConversionContext,
-): void {
+): Promise<void> {
   if (types === "layer" && fields && layer.fields) {
     const declared = new Map(layer.fields.map(({ name, type }) => [name, type]));
     for (const { name, type } of fields) {
@@ -201,8 +201,9 @@ function compareSchema(
     }
   }
   const holdsCrs = writer.capabilities.crs === "any" && crs !== null && layer.crs !== null;
-  if (!holdsCrs || hasSameDefinition(crs, layer.crs!)) return;
-  if (crs.id !== null && crs.id === layer.crs!.id) return;
+  if (!holdsCrs || (crs.id !== null && crs.id === layer.crs!.id)) return;
+  // A format may write another text for the same system.
+  if (await isSameCrs(crs, layer.crs!)) return;
   const nameOf = ({ id, name }: NonNullable<TargetLayer["crs"]>) => id ?? name;
   collector.add({ kind: "crs", feature: null, field: null, written: nameOf(crs), read: nameOf(layer.crs!) });
 }

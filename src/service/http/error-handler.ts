@@ -20,7 +20,7 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   // The client has gone; the log must not show this as an error of the service.
   if (request.raw.destroyed && !request.raw.complete) return problem("bad-request", { reason: "it ended early" });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return problem("bad-request", { reason: message ?? code }, { cause: error });
+    return problem("bad-request", { reason: (message ?? code).replace(/\.+$/, "") }, { cause: error });
   }
   return problem("internal", {}, { cause: error });
 }

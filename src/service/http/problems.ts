@@ -76,6 +76,10 @@ export const problems = {
     415,
     (e) => `The Content-Encoding ${e.encoding} is not supported; send gzip, or none.`,
   ),
+  "expectation-failed": defineProblem<{ expect: string }>(
+    417,
+    (e) => `The expectation ${e.expect} is not supported; send the request without Expect.`,
+  ),
   "invalid-body": defineProblem<Reason>(422, (e) => `The body is invalid: ${e.reason}.`),
   "too-many-features": defineProblem<{ count: number; limit: number }>(
     422,

@@ -129,6 +129,32 @@ describe("WKT1 and WKT2", () => {
     expect(await wkt(again, "wkt1")).toContain("TOWGS84[598.1,73.7,418.2,0.202,0.045,-2.455,6.7");
   });
 
+  it("a declared shift is read from the PROJJSON that PROJ writes, in the units of its parameters", async () => {
+    // "parameters" is the output of `projinfo -o PROJJSON` (PROJ 9.1) for the shift above.
+    const arcSecond = { type: "AngularUnit", name: "arc-second", conversion_factor: 4.84813681109536e-6 };
+    const million = { type: "ScaleUnit", name: "parts per million", conversion_factor: 1e-6 };
+    const parameters = [
+      { name: "X-axis translation", value: 598.1, unit: "metre" },
+      { name: "Y-axis translation", value: 73.7, unit: "metre" },
+      { name: "Z-axis translation", value: 418.2, unit: "metre" },
+      { name: "X-axis rotation", value: 0.202, unit: arcSecond },
+      { name: "Y-axis rotation", value: 0.045, unit: arcSecond },
+      { name: "Z-axis rotation", value: -2.455, unit: arcSecond },
+      { name: "Scale difference", value: 6.7, unit: million },
+    ];
+    const ellipsoid = { name: "Bessel 1841", semi_major_axis: 6377397.155, inverse_flattening: 299.1528128 };
+    const source_crs = {
+      type: "GeographicCRS",
+      name: "unknown",
+      datum: { type: "GeodeticReferenceFrame", name: "unknown", ellipsoid },
+    };
+    const method = { name: "Position Vector transformation (geog2D domain)" };
+    const target_crs = { ...source_crs, name: "WGS 84", id: { authority: "EPSG", code: 4326 } };
+    const transformation = { name: "to WGS 84", method, parameters };
+    const bound = await parse(JSON.stringify({ type: "BoundCRS", source_crs, target_crs, transformation }));
+    expect(await wkt(bound, "wkt1")).toContain("TOWGS84[598.1,73.7,418.2,0.202,0.045,-2.455,6.7]");
+  });
+
   it("WKT of WGS84 needs no tables and equals the one made with them", async () => {
     expect(await wkt(wgs84, "esri")).toBe(
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]',

@@ -97,6 +97,18 @@ describe("an output is refused and nothing changes", () => {
     expect(content("roads.dbf")).toBe(before);
   });
 
+  test.each(["dbf", "shx"])("an output whose .%s is an input is rejected", async (extension) => {
+    await convertFile(input("in.geojson", "point"), path("roads.shp"));
+    const before = files().map((name) => [name, content(name)]);
+    const given = path(`roads.${extension}`);
+    expect(await codeOf(convertFile(given, path("roads.shp"), overwrite))).toBe("output-is-input");
+    expect(await codeOf(convertFile(given, path("roads.shp"), { ifNewer: true }))).toBe("output-is-input");
+    expect(files().map((name) => [name, content(name)])).toEqual(before);
+    // Another dataset of the name is not read.
+    expect(await codeOf(convertFile(given, path("roads.csv")))).toBe("done");
+    expect(await codeOf(convertFile(given, path("roads.csv"), overwrite))).toBe("done");
+  });
+
   test("a rejects file that is an input is rejected", async () => {
     const rejects = input("out.csv.rejects.geojsonl", "point");
     await expect(convertFile(rejects, path("out.csv"))).rejects.toThrow("--rejects");

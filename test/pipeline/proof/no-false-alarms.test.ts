@@ -204,6 +204,15 @@ test("coordinates in another system are verified in that system", async () => {
     }).catch((error: { code: string }) => expect(error.code).not.toBe("verify-failed"));
 });
 
+test.each([
+  "+proj=laea +lat_0=45 +lon_0=10 +datum=WGS84",
+  "ESRI:54030",
+  'PROJCS["Mine",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",10.0],PARAMETER["Standard_Parallel_1",40.0],PARAMETER["Standard_Parallel_2",50.0],PARAMETER["Latitude_Of_Origin",45.0],UNIT["Meter",1.0]]',
+])("a system without a code is the same in another notation: %s", async (targetCrs) => {
+  for (const extension of ["gpkg", "shp", "parquet", "fgb", "csv"])
+    await verify(`${samples}parks.geojson`, extension, { targetCrs, accuracy: 1000 });
+});
+
 test("the hashes do not depend on the number of threads, and are equal where nothing was lost", async () => {
   const hashes = new Set<string>();
   for (const workers of [1, 2]) {

@@ -290,6 +290,21 @@ describe.skipIf(!hasGdal)("hostile and broken inputs", () => {
   });
 });
 
+describe("a process that is killed while it starts", () => {
+  const killed = scratch.path("killed.cjs");
+  writeFileSync(killed, `if (process.argv[2] === "catalogue") process.kill(process.pid, "SIGKILL");`);
+
+  test("is not taken for a missing installation, and no option of the reader is left out", () => {
+    const path = scratch.path("started.pmtiles");
+    writeFileSync(path, Buffer.from("PMTiles\x03 and so on", "latin1"));
+    const env = { NODE_OPTIONS: `--require ${killed}` };
+    const { status, stderr } = geoferry(["convert", path, scratch.path("started.geojson")], { env });
+    expect(status).toBe(4);
+    expect(stderr).toContain("GDAL does not start: its process was ended by SIGKILL");
+    expect(stderr).not.toContain("npm install");
+  });
+});
+
 describe("without gdal-async", () => {
   // A package of that name that cannot be loaded stands for one that is not there.
   const broken = scratch.path("no-gdal.cjs");

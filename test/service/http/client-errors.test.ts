@@ -72,14 +72,33 @@ describe("connections with invalid input", () => {
         expect(problemOf(await sendRawBytes(service().app, bytes))).toBe("bad-request");
       });
 
-      test("are rejected with several Host headers, and read to the last one of 2,100 headers", async () => {
+      test("are rejected with several Host headers or none, and read to the last one of 2,100 headers", async () => {
         const hosts = ["Host: localhost", "host: example.org"];
         const refused = await send("GET /healthz HTTP/1.1", ...hosts, "Connection: close", "", "");
         expect(refused).toMatch(/^HTTP\/1\.1 400 /);
         expect(refused).toContain('"code":"bad-header"');
+        const missing = await send("GET /healthz HTTP/1.1", "Connection: close", "", "");
+        expect(missing).toMatch(/^HTTP\/1\.1 400 /);
+        expect(missing).toContain('"message":"The header Host is invalid: it is missing."');
+        // HTTP/1.0 does not require it.
+        expect(await send(`GET ${service().path} HTTP/1.0`, authorization(), "", "")).toMatch(/^HTTP\/1\.1 200 /);
         const many = Array(2100).fill("X:");
         const head = [`GET ${service().path} HTTP/1.1`, "Host: localhost", "Connection: close"];
         expect(await send(...head, ...many, authorization(), "", "")).toMatch(/^HTTP\/1\.1 200 /);
+      });
+
+      test("gets problem details if it expects more than 100-continue", async () => {
+        const head = [`GET ${service().path} HTTP/1.1`, "Host: localhost", authorization(), "Connection: close"];
+        const refused = await send(...head, "Expect: 200-ok", "", "");
+        expect(refused).toMatch(/^HTTP\/1\.1 417 /);
+        expect(refused).toContain('"code":"expectation-failed"');
+        expect(await send(...head, "Expect: 100-Continue", "", "")).toMatch(/^HTTP\/1\.1 (100|200) /);
+      });
+
+      test("gets one full stop after the reason", async () => {
+        const refused = await send("QUERY /api HTTP/1.1", "Host: localhost", "Connection: close", "", "");
+        expect(refused).toContain('"code":"bad-request"');
+        expect(refused).not.toContain('.."');
       });
 
       test("gets a response and is closed if its body is too long by its headers", async () => {
