@@ -105,12 +105,15 @@ export class DigestSample {
   }
 
   /** Adds the digests of the rows from `from` to `to` that are present. */
-  addAll(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
-    if (this.level === 0 && hasOnlyValues(presence, from, to)) {
-      this.addRun(digests.subarray(2 * from, 2 * to));
-      return;
-    }
-    for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  addPresent(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
+    if (hasOnlyValues(presence, from, to)) this.addAll(digests.subarray(2 * from, 2 * to));
+    else for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  }
+
+  /** Adds digests of two words each. */
+  addAll(digests: Int32Array): void {
+    if (this.level === 0) this.addRun(digests);
+    else for (let n = 0; n < digests.length; n += 2) this.add(digests[n]!, digests[n + 1]!);
   }
 
   private addRun(digests: Int32Array): void {
