@@ -37,6 +37,7 @@ export interface CountKernel {
   endsOf(table: number): number;
   bytesOf(table: number): number;
   registersOf(table: number): number;
+  hasRepeated(table: number): number;
   isFull(table: number): number;
   countRows(table: number, first: number, rows: number): number;
   addRows(table: number, rows: number): void;
@@ -45,7 +46,7 @@ export interface CountKernel {
   mergeRegisters(table: number): void;
   startQuantiles(table: number): void;
   addQuantiles(table: number, first: number, rows: number): void;
-  addQuantile(table: number, value: number, times: number): void;
+  addQuantileRows(table: number, first: number, rows: number): void;
   mergeQuantiles(table: number, level: number, rows: number): void;
   compactQuantiles(table: number): void;
   quantileLevels(table: number): number;

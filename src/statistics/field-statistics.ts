@@ -16,7 +16,7 @@ import {
 } from "./field-state.js";
 import { DigestSample } from "./sketches/digest-sample.js";
 import { ValueCounter } from "./value-counter.js";
-import { Tag, ValueReader, valueOfBytes } from "./value-reader.js";
+import { Tag, ValueReader } from "./value-reader.js";
 
 /** Order of the first bytes of two texts: that of their code points. */
 function compareStarts(bytes: Uint8Array, from: number, to: number, start: Uint8Array): number {
@@ -104,7 +104,6 @@ export class FieldStatistics {
     const isJson = isBytesColumn(column);
     const size = 8 * length + (isJson ? column.offsets[length]! : 0);
     const rows = this.counter.reserveTexts(Tag.json, length, size);
-    const numbers = new Float64Array(length).fill(Number.NaN);
     rows.presence.set(presence.subarray(0, length));
     rows.ends[0] = 0;
     for (let row = 0, end = 0; row < length; row++) {
@@ -114,14 +113,13 @@ export class FieldStatistics {
         rows.tags[row] = tag;
         rows.bytes.set(bytes.subarray(from, to), end);
         end += to - from;
-        if (tag === Tag.number || tag === Tag.integer) {
-          this.addNumber(reader.number);
-          numbers[row] = Number(reader.number);
-        } else if (tag === Tag.text || tag === Tag.json) this.addText(bytes, from, to);
+        if (tag === Tag.number || tag === Tag.integer) this.addNumber(reader.number);
+        else if (tag === Tag.text || tag === Tag.json) this.addText(bytes, from, to);
       }
       rows.ends[row + 1] = end;
     }
-    for (let row = this.countRows(length); row < length; row++) this.table.addQuantile(numbers[row]!, 1);
+    const first = this.countRows(length);
+    if (first < length) this.table.addQuantileRows(first, length);
   }
 
   /** Counts the rows that were written. @returns the first one that went to the sketches */
@@ -152,7 +150,7 @@ export class FieldStatistics {
   private addDigests(first: number, length: number): void {
     const sketches = this.sketches!;
     const { hashes, presence } = this.counter.rows;
-    sketches.unique?.addAll(hashes, presence, first, length);
+    sketches.unique?.addPresent(hashes, presence, first, length);
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
   }
 
@@ -209,11 +207,8 @@ export class FieldStatistics {
     const { table } = this;
     table.startSketch();
     table.startQuantiles();
-    const { tags, bytes, ends, hashes, counts, size } = table.state;
-    const numbers = numbersOf(tags, bytes, ends);
-    for (let k = 0; k < size; k++) table.addQuantile(numbers[k]!, counts[k]!);
-    const unique = hasOnly(counts, 1) ? new DigestSample(this.limits.digests, false) : null;
-    unique?.addAll(hashes, new Uint8Array(size).fill(Presence.value), 0, size);
+    const unique = table.hasRepeated ? null : new DigestSample(this.limits.digests, false);
+    unique?.addAll(table.hashes);
     this.sketches = { unique };
   }
 
@@ -253,22 +248,21 @@ export class FieldStatistics {
     if (sketches) table.countAll(other.size);
     else {
       const first = this.countExactly(other.size);
-      if (first < other.size) this.sketchEntries(other, first);
+      if (first < other.size) this.sketchEntries(first, other.size);
     }
     table.addError(other.error);
     if (table.isFull) table.purge();
   }
 
   /** Adds the entries of another table from `first` on, which were written to the rows. */
-  private sketchEntries({ size, tags, hashes, counts, ends, bytes }: CountTableState, first: number): void {
+  private sketchEntries(first: number, size: number): void {
     const sketches = this.sketches!;
     this.table.sketch(first, size);
-    const numbers = numbersOf(tags, bytes, ends);
-    for (let k = first; k < size; k++) {
-      if (counts[k]! > 1) sketches.unique = null;
-      sketches.unique?.add(hashes[2 * k]!, hashes[2 * k + 1]!);
-      this.table.addQuantile(numbers[k]!, counts[k]!);
-    }
+    this.table.addQuantileRows(first, size);
+    const { counts, hashes } = this.counter.rows;
+    if (sketches.unique && hasOnlyOnes(counts, first, size))
+      sketches.unique.addAll(hashes.subarray(2 * first, 2 * size));
+    else sketches.unique = null;
     if (sketches.unique?.hasFoundRepeated) sketches.unique = null;
   }
 
@@ -304,21 +298,9 @@ function writeEntries(counter: ValueCounter, { size, tags, hashes, counts, ends,
   rows.bytes.set(bytes);
 }
 
-function hasOnly(values: Uint8Array | Float64Array, wanted: number): boolean {
-  for (let k = 0; k < values.length; k++) if (values[k] !== wanted) return false;
+function hasOnlyOnes(counts: Float64Array, from: number, to: number): boolean {
+  for (let n = from; n < to; n++) if (counts[n] !== 1) return false;
   return true;
-}
-
-/** The values of the entries of a table as numbers; NaN for others. */
-function numbersOf(tags: Uint8Array, bytes: Uint8Array, ends: Uint32Array): Float64Array {
-  // Numbers have eight bytes.
-  if (hasOnly(tags, Tag.number)) return new Float64Array(bytes.slice().buffer);
-  if (hasOnly(tags, Tag.text)) return new Float64Array(tags.length).fill(Number.NaN);
-  return Float64Array.from(tags, (tag, k) =>
-    tag === Tag.number || tag === Tag.integer
-      ? Number(valueOfBytes(tag, bytes, k === 0 ? 0 : ends[k - 1]!, ends[k]!))
-      : Number.NaN,
-  );
 }
 
 const longer = (a: LongestText | null, b: LongestText | null): LongestText | null =>

@@ -68,7 +68,7 @@ export class GeometryStatistics {
     this.state.vertices += length;
     this.state.parts += length;
     // The number of the kind is that of present values.
-    this.digests.addAll(this.counter.hashPoints(xy, length), kinds, 0, length);
+    this.digests.addPresent(this.counter.hashPoints(xy, length), kinds, 0, length);
   }
 
   private addGeometries(geometry: GeometryColumn): void {

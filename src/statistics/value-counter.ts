@@ -154,6 +154,17 @@ export class CountTable {
     return this.kernel.isFull(this.at) !== 0;
   }
 
+  /** Whether a value of the table occurred more than once. */
+  get hasRepeated(): boolean {
+    return this.kernel.hasRepeated(this.at) !== 0;
+  }
+
+  /** The hashes of its values, two words each; invalid after any other call. */
+  get hashes(): Int32Array {
+    const { kernel, at } = this;
+    return new Int32Array(kernel.memory.buffer, kernel.hashesOf(at), 2 * kernel.sizeOf(at));
+  }
+
   /** Counts the rows until the table is full. @returns the row behind the last one that was counted */
   count(values: number): number {
     return this.kernel.countRows(this.at, 0, values);
@@ -180,6 +191,7 @@ export class CountTable {
     this.kernel.mergeRegisters(this.at);
   }
 
+  /** Starts the sketch for quantiles, with the numbers of the table. */
   startQuantiles(): void {
     this.kernel.startQuantiles(this.at);
   }
@@ -189,9 +201,9 @@ export class CountTable {
     this.kernel.addQuantiles(this.at, first, values);
   }
 
-  /** Adds a number, unless it is not finite. @param times its occurrences */
-  addQuantile(value: number, times: number): void {
-    if (Number.isFinite(value)) this.kernel.addQuantile(this.at, value, times);
+  /** Adds those of the rows from `first` on that are finite numbers to the quantiles, as often as they are counted. */
+  addQuantileRows(first: number, values: number): void {
+    this.kernel.addQuantileRows(this.at, first, values);
   }
 
   /** Adds the numbers of another sketch. */

@@ -6,7 +6,7 @@ import type { CountTableState } from "../../src/statistics/field-state.js";
 import { GeometryStatistics } from "../../src/statistics/geometry-statistics.js";
 import { hashed } from "../../src/statistics/hash.js";
 import { type CountTable, ValueCounter } from "../../src/statistics/value-counter.js";
-import { Tag } from "../../src/statistics/value-reader.js";
+import { Tag, valueOfBytes } from "../../src/statistics/value-reader.js";
 import { type Counted, CountTableTwin } from "./twins/count-table.js";
 import { hashValue } from "./twins/hash-value.js";
 import { HyperLogLog } from "./twins/hyper-log-log.js";
@@ -258,11 +258,11 @@ test("sketches of quantiles hold the numbers of their twins, also after merging"
         const first = count >> 3;
         table.addQuantiles(first, count);
         twin.addAll(given, presence, first, count);
-        for (let k = 0; k < Math.min(first, 50); k++) {
-          if (!Number.isFinite(given[k])) continue;
-          table.addQuantile(given[k]!, times);
-          twin.add(given[k]!, times);
-        }
+        const singles = Math.min(first, 50);
+        counter.rows.counts.fill(times, 0, singles);
+        table.addQuantileRows(0, singles);
+        for (let k = 0; k < singles; k++)
+          if (presence[k] === 1 && Number.isFinite(given[k])) twin.add(given[k]!, times);
         // The order within a level is free until the level is compacted.
         const sorted = (levels: readonly Float64Array[]) => levels.map((level) => level.slice().sort());
         expect(sorted(table.quantiles.levels)).toEqual(sorted(twin.toState().levels));
@@ -275,3 +275,37 @@ test("sketches of quantiles hold the numbers of their twins, also after merging"
     { numRuns: 40 },
   );
 });
+
+test("sketches of quantiles take the numbers among the values of a table and of rows", () => {
+  fc.assert(
+    fc.property(batches, (all) => {
+      const counter = new ValueCounter();
+      const table = counter.createTable({ distinct: 1e5, keyBytes: 1e7, digests: 1 });
+      const twin = new QuantileSketch();
+      const [last = [], ...before] = all;
+      const counted = new CountTableTwin(1e5, 1e7);
+      for (const values of before) {
+        write(counter, values);
+        table.count(values.length);
+        for (const value of values) if (value.isPresent) counted.add(toCounted(value));
+      }
+      expect(table.hasRepeated).toBe(counted.entries.some(({ count }) => count > 1));
+      expect([...table.hashes]).toEqual(counted.entries.flatMap(({ low, high }) => [low, high]));
+      table.startQuantiles();
+      const add = ({ tag, bytes, count }: Counted) => {
+        const number = numberOf(tag, bytes);
+        if (Number.isFinite(number)) twin.add(number, count);
+      };
+      counted.entries.forEach(add);
+      write(counter, last);
+      table.addQuantileRows(0, last.length);
+      for (const value of last) if (value.isPresent) add(toCounted(value));
+      expect(table.quantiles.levels).toEqual(twin.toState().levels);
+      counter.release();
+    }),
+    { numRuns: 200 },
+  );
+});
+
+const numberOf = (tag: number, bytes: Uint8Array): number =>
+  tag === Tag.number || tag === Tag.integer ? Number(valueOfBytes(tag, bytes, 0, 8)) : Number.NaN;

@@ -1,4 +1,4 @@
-import { createDigestKernel } from "../digest-kernel.js";
+import { createDigestKernel, type DigestKernel } from "../digest-kernel.js";
 
 /**
  * Counts how many things are equal to an earlier one, by their digests of 64 bits: exactly up to a number of distinct
@@ -30,13 +30,16 @@ const maxListed = 1 << 16;
 export class DigestSample {
   private level = 0;
   private repeated = 0;
+  /** The digests that were compared last. */
+  private compared: ComparedDigests | null = null;
+  /** Those that came later. */
   private lists: DigestList[] = [];
-  /** Digests in `lists`. */
+  /** Digests in both. */
   private listed = 0;
   /** The list that grows. */
   private open = new Int32Array(2 * minListed);
   private openWords = 0;
-  /** Digests in `lists` at which they are compared. */
+  /** Listed digests at which they are compared. */
   private enough: number;
 
   /**
@@ -80,7 +83,13 @@ export class DigestSample {
   /** The state, in which digests may not have been compared yet. */
   toState(): DigestSampleState {
     this.closeList();
-    return { level: this.level, repeated: this.repeated, lists: this.lists };
+    return { level: this.level, repeated: this.repeated, lists: this.takeLists() };
+  }
+
+  private takeLists(): DigestList[] {
+    if (this.compared) this.lists.unshift(this.compared.list);
+    this.compared = null;
+    return this.lists;
   }
 
   /** Whether a repetition has ended the use of the sample. */
@@ -96,12 +105,15 @@ export class DigestSample {
   }
 
   /** Adds the digests of the rows from `from` to `to` that are present. */
-  addAll(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
-    if (this.level === 0 && hasOnlyValues(presence, from, to)) {
-      this.addRun(digests.subarray(2 * from, 2 * to));
-      return;
-    }
-    for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  addPresent(digests: Int32Array, presence: Uint8Array, from: number, to: number): void {
+    if (hasOnlyValues(presence, from, to)) this.addAll(digests.subarray(2 * from, 2 * to));
+    else for (let n = from; n < to; n++) if (presence[n] === 1) this.add(digests[2 * n]!, digests[2 * n + 1]!);
+  }
+
+  /** Adds digests of two words each. */
+  addAll(digests: Int32Array): void {
+    if (this.level === 0) this.addRun(digests);
+    else for (let n = 0; n < digests.length; n += 2) this.add(digests[n]!, digests[n + 1]!);
   }
 
   private addRun(digests: Int32Array): void {
@@ -154,17 +166,16 @@ export class DigestSample {
   /** Compares all digests. */
   private compare(): void {
     this.closeList();
-    const isCompared = this.lists.length === 0 || (this.lists.length === 1 && this.lists[0]!.repeats !== null);
-    if (!isCompared) this.compareLists();
+    if (this.lists.length > 0) this.compareLists();
   }
 
   private compareLists(): void {
-    let list = joinEqual(this.lists, this.level);
-    while (list.digests.length > 2 * this.maxDigests) list = joinEqual([list], ++this.level);
-    this.repeated = 0;
-    for (const repeats of list.repeats) this.repeated += repeats;
-    this.lists = this.isOver ? [] : [list];
-    this.listed = this.isOver ? 0 : list.digests.length / 2;
+    let compared = compareDigests(this.takeLists(), this.level);
+    while (compared.distinct > this.maxDigests) compared = compareDigests([compared.list], ++this.level);
+    this.repeated = compared.repeated;
+    this.lists = [];
+    this.compared = this.isOver ? null : compared;
+    this.listed = this.isOver ? 0 : compared.distinct;
     this.enough = this.listed + this.maxDigests;
   }
 }
@@ -176,26 +187,43 @@ function hasOnlyValues(presence: Uint8Array, from: number, to: number): boolean 
 
 const isSampled = (high: number, level: number): boolean => level === 0 || high >>> (32 - level) === 0;
 
-/** The distinct digests of lists that are in the sample, with their repetitions. */
-function joinEqual(lists: readonly DigestList[], level: number): { digests: Int32Array; repeats: Uint32Array } {
+/** The distinct digests of some lists, in the memory of a kernel. */
+class ComparedDigests {
+  constructor(
+    private readonly kernel: DigestKernel,
+    readonly distinct: number,
+  ) {}
+
+  /** Occurrences beyond the first of each. */
+  get repeated(): number {
+    return this.kernel.repeatedDigests();
+  }
+
+  get list(): DigestList {
+    const { kernel, distinct } = this;
+    const { buffer } = kernel.memory;
+    return {
+      digests: new Int32Array(buffer, kernel.digestsAt(), 2 * distinct).slice(),
+      repeats: new Uint32Array(buffer, kernel.repeatsAt(), distinct).slice(),
+    };
+  }
+}
+
+/** Looks for equal digests in lists, among those that are in the sample. */
+function compareDigests(lists: readonly DigestList[], level: number): ComparedDigests {
   const listed = lists.reduce((sum, { digests }) => sum + digests.length / 2, 0);
   // Its memory, which may be large, is not kept.
   const kernel = createDigestKernel();
-  kernel.reserve(listed);
-  const input = {
-    digests: new Int32Array(kernel.memory.buffer, kernel.digestsAt(), 2 * listed),
-    repeats: new Uint32Array(kernel.memory.buffer, kernel.repeatsAt(), listed),
-  };
+  kernel.reserve(
+    listed,
+    lists.some(({ repeats }) => repeats !== null),
+  );
+  const { buffer } = kernel.memory;
   let at = 0;
   for (const { digests, repeats } of lists) {
-    input.digests.set(digests, 2 * at);
-    if (repeats) input.repeats.set(repeats, at);
+    new Int32Array(buffer, kernel.digestsAt() + 8 * at, digests.length).set(digests);
+    if (repeats) new Uint32Array(buffer, kernel.repeatsAt() + 4 * at, repeats.length).set(repeats);
     at += digests.length / 2;
   }
-  const kept = kernel.join(listed, level);
-  const { buffer } = kernel.memory;
-  return {
-    digests: new Int32Array(buffer, kernel.digestsAt(), 2 * kept).slice(),
-    repeats: new Uint32Array(buffer, kernel.repeatsAt(), kept).slice(),
-  };
+  return new ComparedDigests(kernel, kernel.join(listed, level));
 }

@@ -4,7 +4,7 @@
  */
 import { hashBytes, hashPoint, hashWords } from "./hash.js";
 import { allocate, copyShort, enlarge, freeAll, isEqual } from "./memory.js";
-import { addNumbers, finite, greatest, least, lost, notFinite, sum } from "./numbers.js";
+import { addNumbers, finite, greatest, isFiniteNumber, least, lost, notFinite, sum } from "./numbers.js";
 import {
   addNumbersToSketch,
   addToLevel,
@@ -62,8 +62,11 @@ class Table {
 const minRoom: u32 = 16;
 /** The bits of a slot that are the number of an entry. A table that is full is purged long before it has so many. */
 const entryMask: u32 = 0x1ffff;
+/** Tags of doubles and of 64-bit integers, as in `src/statistics/value-reader.ts`. */
+const numberTag: u8 = 1;
+const integerTag: u8 = 2;
 /** Values of these tags have eight bytes; others have the bytes of texts. */
-const lastWordTag: u8 = 2;
+const lastWordTag = integerTag;
 /** Present values, as in `src/model/column.ts`. */
 const present: u8 = 1;
 /** Longer values are not counted once the table is full. */
@@ -255,6 +258,12 @@ export function registersOf(table: Table): usize {
   return table.registers;
 }
 
+/** Whether a value of the table occurred more than once. */
+export function hasRepeated(table: Table): bool {
+  for (let entry: u32 = 0; entry < table.size; entry++) if (numberAt(table.counts, entry) !== 1) return true;
+  return false;
+}
+
 export function isFull(table: Table): bool {
   return table.size > table.maxSize || endOf(table.ends, table.size) > table.maxBytes;
 }
@@ -302,9 +311,13 @@ export function sketchRows(table: Table, first: u32, count: u32): void {
   }
 }
 
-/** Starts the sketch for quantiles. */
+/** Starts the sketch for quantiles, with the numbers of the table. */
 export function startQuantiles(table: Table): void {
   table.quantiles = createSketch();
+  for (let entry: u32 = 0; entry < table.size; entry++) {
+    const at = table.bytes + endOf(table.ends, entry);
+    addValueToSketch(table.quantiles, load<u8>(table.tags + entry), at, numberAt(table.counts, entry));
+  }
 }
 
 /** Adds the finite ones of the rows from `first` on, which are numbers, to the quantiles. */
@@ -312,9 +325,21 @@ export function addQuantiles(table: Table, first: u32, count: u32): void {
   addNumbersToSketch(table.quantiles, rows.bytes, rows.presence, first, count);
 }
 
-/** Adds a finite number that occurs so many times to the quantiles. */
-export function addQuantile(table: Table, value: f64, times: f64): void {
-  addToSketch(table.quantiles, value, times);
+/** Adds those of the rows from `first` on that are finite numbers to the quantiles, as often as they are counted. */
+export function addQuantileRows(table: Table, first: u32, count: u32): void {
+  for (let row = first; row < count; row++) {
+    if (load<u8>(rows.presence + row) !== present) continue;
+    const at = rows.bytes + endOf(rows.ends, row);
+    addValueToSketch(table.quantiles, load<u8>(rows.tags + row), at, numberAt(rows.counts, row));
+  }
+}
+
+/** Adds the value at `at`, unless it is not a finite number. */
+function addValueToSketch(quantiles: usize, tag: u8, at: usize, times: f64): void {
+  if (tag === numberTag) {
+    const value = load<f64>(at);
+    if (isFiniteNumber(value)) addToSketch(quantiles, value, times);
+  } else if (tag === integerTag) addToSketch(quantiles, <f64>load<i64>(at), times);
 }
 
 /** Adds the rows, which are numbers that stand for 2^level each, to the quantiles; `compactQuantiles` must follow. */

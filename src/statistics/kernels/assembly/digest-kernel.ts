@@ -9,14 +9,18 @@ const partDigests: u32 = 1 << 11;
 
 /** The input: digests of 64 bits, with repetitions of each; both are reordered, and the distinct ones are the output. */
 let digests: usize = 0;
+/** 0 if the input has none. */
 let repeats: usize = 0;
+/** Occurrences of the digests of the output beyond the first of each. */
+let repeated: u32 = 0;
 /** Numbers of digests by their hash, from 1. */
 let slots: usize = 0;
 let slotRoom: u32 = 0;
 
 /** Makes room for so many digests. */
-export function reserve(count: u32): void {
+export function reserve(count: u32, withRepeats: bool): void {
   digests = allocate(8 * <usize>count);
+  if (!withRepeats) return;
   repeats = allocate(4 * <usize>count);
   memory.fill(repeats, 0, 4 * <usize>count);
 }
@@ -25,6 +29,9 @@ export function digestsAt(): usize {
 }
 export function repeatsAt(): usize {
   return repeats;
+}
+export function repeatedDigests(): u32 {
+  return repeated;
 }
 
 function word(words: usize, n: u32): u32 {
@@ -53,6 +60,7 @@ export function join(count: u32, level: u32): u32 {
   while (parts * partDigests < count) parts <<= 1;
   const ends = allocate(4 * <usize>(parts + 1));
   partition(count, level, parts, ends);
+  const sampled = word(ends, parts - 1);
   let kept: u32 = 0;
   let from: u32 = 0;
   for (let part: u32 = 0; part < parts; part++) {
@@ -60,6 +68,7 @@ export function join(count: u32, level: u32): u32 {
     kept = joinPart(from, to, kept);
     from = to;
   }
+  repeated += sampled - kept;
   return kept;
 }
 
@@ -76,7 +85,8 @@ function partition(count: u32, level: u32, parts: u32, ends: usize): void {
   for (let part: u32 = 1; part <= parts; part++) setWord(ends, part, word(ends, part) + word(ends, part - 1));
   const sampled = word(ends, parts);
   const toDigests = allocate(8 * <usize>sampled);
-  const toRepeats = allocate(4 * <usize>sampled);
+  const toRepeats = repeats === 0 ? 0 : allocate(4 * <usize>sampled);
+  repeated = 0;
   for (let n: u32 = 0; n < count; n++) {
     const digest = digestAt(n);
     if (!isSampled(digest, level)) continue;
@@ -85,10 +95,18 @@ function partition(count: u32, level: u32, parts: u32, ends: usize): void {
     // The starts of the parts move to their ends.
     setWord(ends, part, to + 1);
     store<u64>(toDigests + 8 * <usize>to, digest);
+    if (repeats === 0) continue;
     setWord(toRepeats, to, word(repeats, n));
+    repeated += word(repeats, n);
   }
+  repeats = repeats === 0 ? clearInput(sampled) : toRepeats;
   digests = toDigests;
-  repeats = toRepeats;
+}
+
+/** The memory of the input, filled with words that are 0. */
+function clearInput(words: u32): usize {
+  memory.fill(digests, 0, 4 * <usize>words);
+  return digests;
 }
 
 /** Moves the distinct ones of the digests `from … to` to `first` and what follows. @returns the end of those */
