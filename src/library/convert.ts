@@ -1,22 +1,23 @@
 /** `convert` and `write` for programs: inputs and outputs may be in memory. */
-import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { createError } from "../errors.js";
 import { Spool } from "../io/input/spool.js";
+import { Tally } from "../model/report.js";
 import { convert } from "../pipeline/convert.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
 import { checkOptions, describeValue } from "./check-options.js";
+import { FeatureJson } from "./feature-json.js";
 import { type Input, type ResolvedInput, resolveInput } from "./resolve-input.js";
 import { rewriteFlagsAsOptions, rewriteReport, withLibraryErrors } from "./rewrite-messages.js";
+import { discardStream, writeToStream } from "./write-to-stream.js";
 
 /**
  * A path, an s3 address or an address of a database; a URL; or a stream, which gets the bytes of the output once the
@@ -56,10 +57,9 @@ export async function convertInputs(
           expected: "an input, or an array of inputs",
         });
       return convertThroughFiles(request, host);
-    });
+    }, host.signal);
   } catch (error) {
-    if (output instanceof Writable) output.destroy();
-    else if (output instanceof WritableStream) await output.abort(error).catch(() => {});
+    await discardStream(output, error, host.signal);
     throw error;
   }
 }
@@ -94,7 +94,7 @@ async function convertThroughFiles(
   const publicReport = { ...report, ...withoutTemporaryPaths(report, rest.rejects) };
   const bytes = await openOutput(singleOutputPath(report), supportsStreaming, host.now);
   if (output === undefined) return { ...publicReport, bytes: new Uint8Array(await buffer(bytes)) };
-  await pipeline(bytes, output instanceof Writable ? output : Writable.fromWeb(output), { signal });
+  await writeToStream(bytes, output, signal);
   return publicReport;
 }
 
@@ -155,31 +155,31 @@ export type FeaturesToWrite = Iterable<FeatureToWrite> | AsyncIterable<FeatureTo
 /** Options of `write`. */
 export type WriteOptions = Omit<ConversionRequest, "inputs" | "output" | "from" | "layers" | "readerOptions">;
 
-/** Marks a number in a JSON text that `JSON.stringify` would refuse or turn into null. */
-const numberMark = randomUUID();
-const markedNumber = new RegExp(`"${numberMark}(-?\\w+)"`, "g");
-const isPlainJson = (value: unknown): boolean =>
-  typeof value === "object" && value !== null
-    ? Object.values(value).every(isPlainJson)
-    : typeof value !== "bigint" && (typeof value !== "number" || Number.isFinite(value));
-
-/** A feature as JSON in which bigints have all their digits, and NaN and infinities stand for the reader to report. */
-function stringifyFeature(feature: FeatureToWrite): string {
-  if (isPlainJson(feature?.properties)) return JSON.stringify(feature);
-  const text = JSON.stringify(feature, (_, value: unknown) =>
-    isPlainJson(value) || typeof value === "object" ? value : `${numberMark}${String(value)}`,
-  );
-  return text.replace(markedNumber, "$1");
-}
-
-/** The features as lines of JSON, in constant memory. */
-async function* geoJsonLines(features: FeaturesToWrite): AsyncGenerator<Uint8Array> {
+/**
+ * The features as lines of JSON, in constant memory.
+ * @param onError called with an error of the features themselves
+ */
+async function* geoJsonLines(
+  features: FeaturesToWrite,
+  json: FeatureJson,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
   let text = "";
-  for await (const feature of features) {
-    text += `${stringifyFeature(feature)}\n`;
-    if (text.length < 1 << 16) continue;
-    yield Buffer.from(text);
-    text = "";
+  // Errors that the reader of the lines throws into this generator are not those of the features.
+  let isOwn = false;
+  try {
+    for await (const feature of features) {
+      isOwn = true;
+      text += `${json.stringify(feature)}\n`;
+      if (text.length >= 1 << 16) {
+        yield Buffer.from(text);
+        text = "";
+      }
+      isOwn = false;
+    }
+  } catch (error) {
+    if (!isOwn) onError(error);
+    throw error;
   }
   yield Buffer.from(text);
 }
@@ -203,19 +203,20 @@ export async function writeFeatures(
       reason: `features are an array, a generator or another iterable of features, not ${describeValue(given)}${hint}`,
     });
   }
+  const { layerName = "features" } = options;
+  const inputLosses = new Tally();
   let failure: { readonly error: unknown } | null = null;
-  async function* bytes() {
-    try {
-      yield* geoJsonLines(features);
-    } catch (error) {
-      failure = { error };
-      throw error;
-    }
-  }
-  const name = `${options.layerName ?? "features"}.geojsonl`;
-  const request = { ...options, inputs: { name, bytes: bytes() }, from: "geojsonseq", output };
-  return convertInputs(request, host).catch((error: unknown) => {
-    // Errors of the caller's generator are rethrown unchanged.
-    throw failure ? failure.error : error;
+  const bytes = geoJsonLines(features, new FeatureJson(inputLosses, layerName), (error) => {
+    failure = { error };
+  });
+  const request = { ...options, inputs: { name: `${layerName}.geojsonl`, bytes }, from: "geojsonseq", output };
+  const { signal } = host;
+  return convertInputs(request, { ...host, inputLosses }).catch((error: unknown) => {
+    // Errors of the caller's generator are rethrown unchanged, except that of the aborted signal.
+    const thrown = failure as { readonly error: unknown } | null;
+    throw thrown && !(signal.aborted && isAbort(thrown.error, signal)) ? thrown.error : error;
   });
 }
+
+const isAbort = (error: unknown, signal: AbortSignal): boolean =>
+  error === signal.reason || (error instanceof Error && error.name === "AbortError");

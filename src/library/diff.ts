@@ -5,6 +5,7 @@ import type { CompareRequest } from "../compare/request.js";
 import { createError } from "../errors.js";
 import type { Feature } from "../model/batch.js";
 import type { Host } from "../pipeline/request.js";
+import { markErrors } from "./callbacks.js";
 import { checkOptions, describeValue } from "./check-options.js";
 import { rewriteFlagsAsOptions, rewriteReport, withLibraryErrors } from "./rewrite-messages.js";
 
@@ -29,7 +30,8 @@ export interface DiffCall {
 
 const ownOptions = ["old", "new", "oldOptions", "newOptions", "key", "match", "precision", "ignore"];
 
-export function diffInputs(request: CompareRequest, { onChange }: DiffCall, host: Host): Promise<CompareReport> {
+export function diffInputs(request: CompareRequest, call: DiffCall, host: Host): Promise<CompareReport> {
+  const onChange = call.onChange && markErrors(call.onChange);
   return withLibraryErrors(async () => {
     checkOptions("diff", request, ownOptions);
     for (const side of ["old", "new"] as const) {
@@ -47,7 +49,7 @@ export function diffInputs(request: CompareRequest, { onChange }: DiffCall, host
       onChange ? { onChange: (change, layer) => onChange(toDiffChange(change), layer) } : {},
     );
     return rewriteReport(report);
-  });
+  }, host.signal);
 }
 
 const toDiffChange = (change: FeatureChange): DiffChange => ({

@@ -2,6 +2,7 @@ import { createError } from "../errors.js";
 import type { Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { Registry } from "../plugin/registry.js";
+import { markErrors } from "./callbacks.js";
 
 /** Environment of a library call; everything has a default. */
 export type CallOptions = Partial<Host>;
@@ -25,6 +26,7 @@ export const createHost = (builtins: BuiltinFormats, given: CallOptions): Host =
   registry: given.registry ?? createRegistry(builtins),
   signal: given.signal ?? neverAborted,
   now: given.now ?? currentDate(),
+  ...(given.onProgress && { onProgress: markErrors(given.onProgress) }),
 });
 
 export function createRegistry(builtins: BuiltinFormats): Registry {

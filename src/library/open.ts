@@ -1,7 +1,7 @@
 /** `open(input)`: the layers of an input, each an async iterable of its features. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createError, type Place } from "../errors.js";
+import { createError, type GeoferryError, type Place } from "../errors.js";
 import { Spool } from "../io/input/spool.js";
 import type { Feature } from "../model/batch.js";
 import type { LayerInfo } from "../model/layer.js";
@@ -14,7 +14,7 @@ import { checkOptions } from "./check-options.js";
 import { createFeaturesFormat, featuresFormatId } from "./features-format.js";
 import type { CallOptions } from "./host.js";
 import { type Input, resolveInput } from "./resolve-input.js";
-import { rewriteFlagsAsOptions, rewriteReport, toLibraryError, withLibraryErrors } from "./rewrite-messages.js";
+import { rewriteFlagsAsOptions, rewriteReport, toThrown, withLibraryErrors } from "./rewrite-messages.js";
 
 /** A rejected feature with the reason. */
 export interface RejectedFeature {
@@ -98,6 +98,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
       checkOptions("open", options, ["registry", "signal", "onProgress", "onReject"]);
       const { from } = options;
       const { registry, signal } = host;
+      if (signal.aborted) throw createError("interrupted", {}, signal.reason);
       const { address, name } = await resolveInput(input, { spool, registry, signal, from });
       const named: Host = { ...host, displayNames: new Map([[address, name]]), rewriteMessage: rewriteFlagsAsOptions };
       await using opened = await openInputs([address], options, named, spool);
@@ -108,7 +109,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
         return new LayerReader(toLayerInfo(layer), nth, address, options, named, spool);
       });
       return new OpenFeatures(name, layers, spool);
-    });
+    }, host.signal);
   } catch (error) {
     await spool[Symbol.asyncDispose]();
     throw error;
@@ -174,10 +175,7 @@ class LayerReader implements FeatureLayer {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Feature, void, undefined> {
-    if (this.spool.isClosed)
-      throw createError("usage", {
-        reason: `layer ${this.name} cannot be read: its dataset is closed; open the input again`,
-      });
+    if (this.spool.isClosed) throw this.closedError();
     const channel = new Channel<Feature>();
     const left = new AbortController();
     const folder = this.spool.folder();
@@ -185,7 +183,10 @@ class LayerReader implements FeatureLayer {
     const running = this.run(channel, left.signal, join(folder, featuresFormatId), rejects);
     const ended = running.then(
       () => channel.close(),
-      (error: unknown) => channel.close({ error: toLibraryError(error) }),
+      (error: unknown) =>
+        channel.close({
+          error: this.spool.isClosed ? this.closedError(error) : toThrown(error, this.host.signal),
+        }),
     );
     try {
       yield* channel;
@@ -195,6 +196,11 @@ class LayerReader implements FeatureLayer {
       left.abort();
       await ended;
     }
+  }
+
+  private closedError(cause?: unknown): GeoferryError {
+    const reason = `layer ${this.name} cannot be read: its dataset is closed; open the input again`;
+    return createError("usage", { reason }, cause);
   }
 
   private run(channel: Channel<Feature>, left: AbortSignal, output: string, rejects: string): Promise<ConvertReport> {

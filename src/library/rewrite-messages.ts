@@ -2,7 +2,7 @@
  * Messages name flags of the command line. For callers of the library they are rewritten: `--source-crs EPSG:25832` becomes
  * `sourceCrs: "EPSG:25832"`.
  */
-import { asGeoferryError, GeoferryError } from "../errors.js";
+import { asGeoferryError, createError, GeoferryError } from "../errors.js";
 import type { Loss } from "../model/report.js";
 import {
   conversionOptions,
@@ -13,6 +13,7 @@ import {
 } from "../pipeline/option-names.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest } from "../pipeline/request.js";
+import { findCallbackError } from "./callbacks.js";
 
 const optionsByFlag = indexByFlag(Object.values(conversionOptions));
 
@@ -49,12 +50,21 @@ export function toLibraryError(error: unknown): GeoferryError {
   );
 }
 
-/** Runs `work` and rethrows its errors with messages that name options of the library. */
-export async function withLibraryErrors<T>(work: () => Promise<T>): Promise<T> {
+/** What a call throws: the error of a callback unchanged, and any other error as `toLibraryError` has it. */
+export function toThrown(error: unknown, signal?: AbortSignal): unknown {
+  const callback = findCallbackError(error);
+  if (callback) return callback.thrown;
+  const known = toLibraryError(error);
+  // The error of an aborted operation of Node.js.
+  return signal?.aborted && known.code === "internal" ? toLibraryError(createError("interrupted", {}, error)) : known;
+}
+
+/** Runs `work` and rethrows its errors with messages that name options of the library; those of callbacks unchanged. */
+export async function withLibraryErrors<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toLibraryError(error);
+    throw toThrown(error, signal);
   }
 }
 

@@ -12,6 +12,7 @@ import { isUpToDate } from "./input/append-target.js";
 import { withOpenConversion } from "./open-conversion.js";
 import { checkRequest } from "./plan/check-request.js";
 import { checkVerifiable } from "./plan/check-verify.js";
+import { isUpdatedInPlace } from "./plan/in-place-update.js";
 import { type OutputReservations, planPaths } from "./plan/path-plan.js";
 import { chooseWriter, outputName } from "./plan/plan-outputs.js";
 import { withUtmZoneAdvice } from "./plan/suggest-utm-zone.js";
@@ -61,7 +62,11 @@ async function convertInSpan(
   const request = { ...given, output: outputName(given.output, writer.format) };
   const isFile = writer.fileStem === null && request.output !== "-";
   const isRewritten = isFile && request.append === true && !writer.capabilities.updatesInPlace;
-  using appendLock = isRewritten ? await AppendLock.acquire(request.output, host.signal) : null;
+  // Changes in place are planned for the file as the run before has left it.
+  const isChanged = isFile && (request.append === true || isUpdatedInPlace(request, writer));
+  using appendLock = isChanged ? await AppendLock.acquire(request.output, host.signal) : null;
+  // A writer that changes files in place refuses to replace one while it is changed.
+  if (isFile && !isChanged && writer.capabilities.updatesInPlace) await awaitAppends(request.output, host.signal);
   if (isFile) recoverOutput(request.output, request.append === true);
   const pathPlan = planPaths(request, host, writer, reservations);
   if (request.ifNewer && isUpToDate(request.output, request.inputs, writer.format, host.registry))
@@ -80,7 +85,7 @@ async function convertInSpan(
       run.removeStaleOutputs();
       const report = await run.createReport();
       await run.commit(report, async () => {
-        if (isFile && !isRewritten) for (const { path } of files) await awaitAppends(path, host.signal);
+        if (isFile && !isChanged) for (const { path } of files) await awaitAppends(path, host.signal);
         sources.checkUnchanged();
         appendLock?.checkHeld();
       });

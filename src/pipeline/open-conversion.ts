@@ -51,6 +51,7 @@ export async function withOpenConversion<T>(
     spool,
   );
   for (const findings of [...(existing?.findings ?? []), ...inputs.findings]) reportBuilder.add(findings);
+  if (host.inputLosses) reportBuilder.losses.merge(host.inputLosses.list());
   checkGeometryDeclared(inputs.layers, request);
   for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
   host.onLayers?.(

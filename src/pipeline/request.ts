@@ -3,6 +3,7 @@ import type { Spool } from "../io/input/spool.js";
 import type { StagedFile } from "../io/output/staged-file.js";
 import type { FieldType } from "../model/field.js";
 import type { LayerInfo } from "../model/layer.js";
+import type { Tally } from "../model/report.js";
 import type { Registry } from "../plugin/registry.js";
 import type { HostGrids } from "./grids/grid-store.js";
 import type { ConvertReport } from "./report.js";
@@ -138,6 +139,8 @@ export interface Host {
   readonly rewriteMessage?: (sentence: string) => string;
   /** Names of inputs for messages, by temporary path. */
   readonly displayNames?: ReadonlyMap<string, string>;
+  /** What the inputs lost before the pipeline reads them. Complete when the conversion begins. */
+  readonly inputLosses?: Tally;
   /** Reads maps as inputs; absent if no service is configured. */
   readonly readMap?: ReadMapInput;
 }

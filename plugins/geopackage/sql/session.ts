@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { GeometryBuilder, positionRange } from "../../../src/model/index.js";
 import { createError, GeoferryError } from "../../../src/plugin/index.js";
 import type { Database, SqliteDriver } from "../../../src/sqlite/index.js";
@@ -10,6 +11,27 @@ const lockCodes = /^SQLITE_(BUSY|LOCKED)/;
 /** Whether another program has locked the database. */
 export const isLockError = (error: unknown): boolean =>
   error instanceof Error && lockCodes.test(String((error as { code?: unknown }).code));
+
+/** How long SQLite itself waits for a lock, during which nothing else runs on this thread. */
+const busyTimeoutMs = 50;
+/** How long a statement is repeated while another program has the lock. */
+const maxWaitMs = 5000;
+const pollIntervalMs = 50;
+
+/**
+ * Runs statements that need a lock, again and again while another program has it; other work of this thread goes on.
+ * @throws the error of the lock after five seconds, and the reason of an aborted signal
+ */
+export async function retryWhileLocked<T>(signal: AbortSignal, work: () => T): Promise<T> {
+  for (const end = Date.now() + maxWaitMs; ; ) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isLockError(error) || Date.now() >= end) throw error;
+    }
+    await delay(pollIntervalMs, undefined, { signal });
+  }
+}
 
 /** Converts SQLite errors to registry errors. */
 export function toOutputError(output: string, error: unknown): unknown {
@@ -99,12 +121,12 @@ export function checkJournalName(path: string, output: string): void {
 }
 
 /**
- * Opens a database for writing.
+ * Opens a database for writing. Statements that need a lock belong into `retryWhileLocked`.
  * @param Sqlite the native driver, which locks the file, if other processes may use it
  * @throws SqliteError
  */
 export function openDatabase(path: string, Sqlite: SqliteDriver): Database {
-  const database = new Sqlite(path, { fileMustExist: true });
+  const database = new Sqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
   try {
     database.defaultSafeIntegers(true);
     database.pragma("foreign_keys = OFF");

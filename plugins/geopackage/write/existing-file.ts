@@ -19,7 +19,7 @@ import { type LayerStatistics, MetadataTables } from "../schema/metadata-tables.
 import { columnSql, type GeoPackageVersion, geoPackageVersions } from "../schema/schema-sql.js";
 import { createSrsRecord, type SrsRecord } from "../schema/write-srs.js";
 import { idChangedMessage, RowInserter } from "../sql/row-inserter.js";
-import { checkJournalName, openDatabase, runOrFail, toOutputError } from "../sql/session.js";
+import { checkJournalName, openDatabase, retryWhileLocked, runOrFail, toOutputError } from "../sql/session.js";
 import type { GeoPackageChunk } from "./encoder.js";
 
 /** The version of the existing file, which added tables follow. */
@@ -81,7 +81,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     return runOrFail(sink.name, async () => {
       const database = openDatabase(path, loadNativeSqlite());
       try {
-        database.exec("BEGIN IMMEDIATE");
+        await retryWhileLocked(context.signal, () => database.exec("BEGIN IMMEDIATE"));
         const metadataTables = new MetadataTables(database, versionOf(database), context.now);
         if (!metadataTables.has("gpkg_contents") || !metadataTables.has("gpkg_spatial_ref_sys")) {
           throw createError("unsupported", {
@@ -308,8 +308,9 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
   }
 
   async commit(): Promise<void> {
-    await runOrFail(this.output, () => {
-      this.database.exec("COMMIT");
+    await runOrFail(this.output, async () => {
+      // Another program that reads the file delays this.
+      await retryWhileLocked(this.context.signal, () => this.database.exec("COMMIT"));
       this.database.close();
     });
   }

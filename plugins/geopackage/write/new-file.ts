@@ -88,7 +88,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     context: WriteContext,
   ): Promise<NewFileWriter> {
     const { replacedPath = null } = sink;
-    if (replacedPath !== null) checkNotLocked(replacedPath, sink.name);
+    if (replacedPath !== null) await checkNotLocked(replacedPath, sink.name, context.signal);
     const { path } = await sink.create();
     if (path === null) throw createError("output-not-stream", { format: "geopackage" });
     const designs = targets.map((target) => designTable(target, options));
@@ -298,7 +298,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       database.exec("COMMIT");
       this.closeDatabase();
       // Another program may have begun to write in the meantime.
-      if (this.replacedPath !== null) checkNotLocked(this.replacedPath, this.output);
+      if (this.replacedPath !== null) await checkNotLocked(this.replacedPath, this.output, this.context.signal);
     });
   }
 

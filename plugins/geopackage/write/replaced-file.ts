@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { createError } from "../../../src/plugin/index.js";
 import { loadNativeSqlite } from "../../../src/sqlite/index.js";
-import { isLockError } from "../sql/session.js";
+import { isLockError, retryWhileLocked } from "../sql/session.js";
 
 /** The first bytes of a database (file format, 1.3). */
 const magic = Buffer.from("SQLite format 3\0", "latin1");
@@ -23,16 +23,17 @@ function isDatabase(path: string): boolean {
  * @param output for the message
  * @throws output-locked
  */
-export function checkNotLocked(path: string, output: string): void {
+export async function checkNotLocked(path: string, output: string, signal: AbortSignal): Promise<void> {
   try {
     if (!isDatabase(path)) return;
-    const database = new (loadNativeSqlite())(path, { fileMustExist: true });
+    const database = new (loadNativeSqlite())(path, { fileMustExist: true, timeout: 0 });
     try {
-      database.exec("BEGIN IMMEDIATE; ROLLBACK");
+      await retryWhileLocked(signal, () => database.exec("BEGIN IMMEDIATE; ROLLBACK"));
     } finally {
       database.close();
     }
   } catch (error) {
+    signal.throwIfAborted();
     if (isLockError(error)) throw createError("output-locked", { output }, error);
   }
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,7 +8,7 @@ import { appendLockPath, isAppendLock, resolveSymlinks } from "./temporary-names
 
 const wholeMark = new RegExp(`^${markPattern}$`);
 
-/** How long a run waits for another one that appends to the same file. */
+/** How long a run waits for one of another process that appends to the same file. */
 const maxWaitMs = 60_000;
 const pollIntervalMs = 50;
 /** The holder writes its mark immediately after it has created the file. */
@@ -27,6 +28,43 @@ function findLockPath(output: string): string | null {
 
 const systemErrorCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
+/** The runs of this process that have or await the lock of a path: the end of the last one. */
+const queues = new Map<string, Promise<void>>();
+
+/**
+ * Waits for the earlier runs of this process, however long they take, in the order of the calls.
+ * @returns ends the turn
+ */
+async function awaitTurn(path: string, signal: AbortSignal): Promise<() => void> {
+  const earlier = queues.get(path);
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const last = Promise.all([earlier, ended]).then(() => {
+    if (queues.get(path) === last) queues.delete(path);
+  });
+  queues.set(path, last);
+  try {
+    if (earlier) await withAbort(earlier, signal);
+  } catch (error) {
+    end();
+    throw error;
+  }
+  return end;
+}
+
+/** @throws interrupted */
+async function withAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  try {
+    if (!signal.aborted) await Promise.race([work, once(signal, "abort", { signal: done.signal })]);
+  } finally {
+    done.abort();
+  }
+  if (signal.aborted) throw createError("interrupted", {}, signal.reason);
+}
+
 /**
  * The right to append to a file, which one run has at a time: each appends to what the run before it has written. The lock
  * is a hidden file beside the output with the mark of its holder; that of a killed run is ignored.
@@ -37,27 +75,28 @@ export class AppendLock implements Disposable {
     private readonly path: string,
     private readonly mark: string,
     private readonly keepOnExit: () => void,
+    private readonly endTurn: () => void,
   ) {}
 
   /**
-   * Waits for runs that append to the file.
+   * Waits for runs that append to the file: for those of this process in their order.
    * @returns null if there is nothing to append to, or if the folder cannot be written
-   * @throws output-locked if another run still has the lock after a minute
+   * @throws output-locked if a run of another process still has the lock after a minute
    */
   static async acquire(output: string, signal: AbortSignal): Promise<AppendLock | null> {
     const path = findLockPath(output);
     if (path === null) return null;
+    const endTurn = await awaitTurn(path, signal);
     const mark = newMark();
-    for (const end = Date.now() + maxWaitMs; ; ) {
-      try {
-        createLockFile(path, mark);
-        return new AppendLock(output, path, mark, removeOnExit(path));
-      } catch (error) {
-        // Writing the output reports the reason.
-        if (systemErrorCode(error) !== "EEXIST") return null;
-      }
-      if (!removeAbandonedLock(path)) await waitForChange(output, end, signal);
+    try {
+      if (await createWhenFree(path, mark, output, signal))
+        return new AppendLock(output, path, mark, removeOnExit(path), endTurn);
+    } catch (error) {
+      endTurn();
+      throw error;
     }
+    endTurn();
+    return null;
   }
 
   /** @throws output-locked if another run has taken the lock, as after a long suspension of this process */
@@ -67,21 +106,39 @@ export class AppendLock implements Disposable {
 
   [Symbol.dispose](): void {
     this.keepOnExit();
-    if (readMark(this.path) === this.mark) rmSync(this.path, { force: true });
+    try {
+      if (readMark(this.path) === this.mark) rmSync(this.path, { force: true });
+    } finally {
+      this.endTurn();
+    }
   }
 }
 
 /** Waits until no run appends to the file, before it is replaced. @throws output-locked */
 export async function awaitAppends(output: string, signal: AbortSignal): Promise<void> {
-  const path = lockPath(output);
+  const path = findLockPath(output);
+  if (path === null) return;
   for (const end = Date.now() + maxWaitMs; readMark(path) !== null; )
     if (!removeAbandonedLock(path)) await waitForChange(output, end, signal);
 }
 
 async function waitForChange(output: string, end: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
+  if (signal.aborted) throw createError("interrupted", {}, signal.reason);
   if (Date.now() >= end) throw createError("output-locked", { output });
   await delay(pollIntervalMs);
+}
+
+/** @returns false if the folder cannot be written, which writing the output reports. @throws output-locked */
+async function createWhenFree(path: string, mark: string, output: string, signal: AbortSignal): Promise<boolean> {
+  for (const end = Date.now() + maxWaitMs; ; ) {
+    try {
+      createLockFile(path, mark);
+      return true;
+    } catch (error) {
+      if (systemErrorCode(error) !== "EEXIST") return false;
+    }
+    if (!removeAbandonedLock(path)) await waitForChange(output, end, signal);
+  }
 }
 
 /** @throws EEXIST and other errors of the file system */

@@ -42,6 +42,14 @@ async function countByName(path: string): Promise<Record<string, number>> {
 
 const hidden = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("."));
 
+const inTurn = async (names: readonly string[], output: string, order: string[]) => {
+  for (const name of names) {
+    using lock = await AppendLock.acquire(output, host.signal);
+    lock!.checkHeld();
+    order.push(name);
+  }
+};
+
 const lockOf = (path: string) => `${dirname(path)}/.${basename(path)}.append-lock`;
 
 describe("runs that append to one file at once", () => {
@@ -83,6 +91,61 @@ test("a line that another program adds to the file meanwhile is kept, and the ru
 test("an output below a file is an error of the output", async () => {
   const file = points(1, "below");
   await expect(run(file, `${file}/out.csv`, { append: true })).rejects.toMatchObject({ code: "output-failed" });
+});
+
+describe("runs of one process", () => {
+  test("wait for each other in order, also for more than a minute", async () => {
+    const output = `${newFolder()}/out.csv`;
+    const first = await AppendLock.acquire(output, host.signal);
+    const order: string[] = [];
+    const others = ["a", "b", "c"].map((name) => inTurn([name], output, order));
+    const { now } = Date;
+    vi.spyOn(Date, "now").mockImplementation(() => now() + 61_000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(order).toEqual([]);
+    first![Symbol.dispose]();
+    await Promise.all(others);
+    expect(order).toEqual(["a", "b", "c"]);
+    expect(hidden(dirname(output))).toEqual([]);
+  });
+
+  test("that are aborted while they wait end with interrupted, and the next one has its turn", async () => {
+    const output = `${newFolder()}/out.csv`;
+    const first = await AppendLock.acquire(output, host.signal);
+    const control = new AbortController();
+    const aborted = AppendLock.acquire(output, control.signal);
+    const order: string[] = [];
+    const last = inTurn(["last"], output, order);
+    control.abort();
+    await expect(aborted).rejects.toMatchObject({ code: "interrupted" });
+    expect(order).toEqual([]);
+    first![Symbol.dispose]();
+    await last;
+    expect(order).toEqual(["last"]);
+  });
+
+  test("change a GeoPackage one after the other", async () => {
+    const output = `${newFolder()}/out.gpkg`;
+    const all = { append: true, layerName: "all" };
+    await run(points(10, "old"), output, all);
+    await Promise.all(["a", "b", "c", "d"].map((name) => run(points(3000, name), output, all)));
+    expect(await countByName(output)).toEqual({ old: 10, a: 3000, b: 3000, c: 3000, d: 3000 });
+    expect(hidden(dirname(output))).toEqual([]);
+  });
+
+  test("that create a GeoPackage together plan for the layer that the first one creates", async () => {
+    const output = `${newFolder()}/out.gpkg`;
+    const all = { append: true, layerName: "all" };
+    const first = run(points(90, "a"), output, all);
+    const second = run(points(90, "b"), output, { ...all, sourceCrs: "EPSG:3857" });
+    await Promise.all([first, second]);
+    expect(await countByName(output)).toEqual({ a: 90, b: 90 });
+    const lines = `${dirname(output)}/out.geojsonl`;
+    await run(output, lines, { where: "name = 'b'" });
+    const last = JSON.parse(readFileSync(lines, "utf8").trim().split("\n").at(-1)!);
+    // 89 m east of the meridian of Greenwich on the sphere of Web Mercator (radius 6,378,137 m), in degrees.
+    expect(last.geometry.coordinates[0]).toBeCloseTo((89 / 6_378_137) * (180 / Math.PI), 6);
+  });
 });
 
 describe("the lock", () => {

@@ -246,6 +246,24 @@ describe("a file that cannot be changed", () => {
     await expect(refused).rejects.toThrow(/name has 248 bytes.*allow 247/);
   });
 
+  it.each([
+    ["writes to it", "BEGIN IMMEDIATE; UPDATE gpkg_contents SET description = 'theirs'"],
+    ["reads it", "BEGIN; SELECT * FROM Places"],
+  ])("is changed when another program that %s has ended, without blocking this thread", async (_, sql) => {
+    const path = copyOf(base);
+    const other = new Sqlite(path);
+    other.exec(sql);
+    // A timer of the same thread, which only runs if nothing blocks it.
+    const timer = setTimeout(() => other.exec("COMMIT"), 500);
+    try {
+      await convertFile(geojson([{ geometry: point(1, 2) }]), path, append);
+    } finally {
+      clearTimeout(timer);
+      other.close();
+    }
+    expect(query(path, "SELECT count(*) AS n FROM Places")).toEqual([{ n: 3 }]);
+  });
+
   it("is said to be locked while another program writes to it", { timeout: 30_000 }, async () => {
     const path = copyOf(base);
     const other = new Sqlite(path);

@@ -86,6 +86,17 @@ describe("a file in which another program has uncommitted changes is not replace
 });
 
 describe("a file is replaced", () => {
+  test("when another program has committed its changes, without blocking this thread", async () => {
+    const path = copyOfBase();
+    const other = new Sqlite(path);
+    other.exec(`BEGIN; ${edit}`);
+    // A timer of the same thread, which only runs if nothing blocks it.
+    const timer = setTimeout(() => other.exec("COMMIT"), 500);
+    await convertFile(input, path, overwrite).finally(() => clearTimeout(timer));
+    other.close();
+    expect(tables(path)).toEqual(["new"]);
+  });
+
   test("while another program reads it", async () => {
     const path = copyOfBase();
     const other = await openElsewhere(path, "BEGIN; SELECT * FROM old");
