@@ -1,9 +1,10 @@
 /** Expands the inputs of a request to files: folders and globs. */
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { awaitReplacedInput, awaitReplacedInputs, wasMovedAside } from "../../io/output/recover-outputs.js";
+import { findCompanions } from "../../io/output/temporary-names.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import type { Loss } from "../../model/report.js";
 import type { Registry } from "../../plugin/registry.js";
@@ -148,6 +149,36 @@ function withoutRepetitions(paths: readonly string[]): string[] {
   });
 }
 
+/** The dataset that a file belongs to: `roads.shp` for `roads.dbf` beside it, otherwise the file itself. */
+function mainFileOf(path: string, registry: Registry): string {
+  const extension = extname(path).slice(1).toLowerCase();
+  for (const { extensions, companionExtensions, archive } of registry.all()) {
+    if (!companionExtensions?.includes(extension)) continue;
+    const mains = extensions.filter(
+      (name) => !companionExtensions.includes(name) && !archive?.extensions.includes(name),
+    );
+    const [main] = findCompanions(path, mains);
+    if (main !== undefined) return main;
+  }
+  return path;
+}
+
+/**
+ * Leaves out files that were named before, by another pattern or by a companion: no feature is read twice. Links to files
+ * stay.
+ */
+function readEachOnce(inputs: readonly ExpandedInput[], registry: Registry): ExpandedInput[] {
+  const seen = new Set<string>();
+  return inputs.filter(({ address }) => {
+    if (isAddress(address, registry) || isBucketAddress(address) || !existsSync(address)) return true;
+    const main = mainFileOf(address, registry);
+    const key = join(realpathSync(dirname(main)), basename(main));
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}
+
 /** @param leftOut gets the files that match and that no format has by name */
 async function expandGlob(pattern: string, registry: Registry, leftOut: string[]): Promise<ExpandedInput[]> {
   const normal = sep === "\\" ? pattern.replaceAll("\\", "/") : pattern;
@@ -179,7 +210,7 @@ export function leftOutNotice(paths: readonly string[]): Loss {
 }
 
 /**
- * Expands the arguments to inputs, in their order.
+ * Expands the arguments to inputs, in their order, each file once.
  * @param from the requested format; if it reads folders, a folder is one input
  * @param onLeftOut called with the files of folders and patterns that no format has by name
  * @throws input-missing if an argument matches nothing, usage if it is empty, input-unreadable if another run is replacing
@@ -221,5 +252,5 @@ export async function expandInputs(
     throw createError("input-missing", { source: given.join(", "), known });
   }
   if (leftOut.length > 0) onLeftOut(leftOut);
-  return inputs;
+  return given.length === 1 ? inputs : readEachOnce(inputs, registry);
 }

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { convertMany, type Outcome } from "../../../src/pipeline/convert-many.js";
 import { expandInputs } from "../../../src/pipeline/input/expand-inputs.js";
@@ -35,6 +36,22 @@ test("circular links are not followed, links to files are inputs, and broken lin
       ["sub/link.csv", "done"],
     ]),
   );
+});
+
+test("a file is read once, however many inputs name it", async () => {
+  for (const name of ["in/a.csv", "in/sub/b.csv", "in/roads.shp", "in/roads.dbf", "in/alone.dbf"]) put(name);
+  const expanded = async (...names: readonly string[]) => {
+    const inputs = names.map((name) => scratch.path(name));
+    const found = await expandInputs(inputs, createTestHost().registry, new AbortController().signal);
+    return found.map(({ address }) => relative(scratch.path("in"), resolve(address)));
+  };
+  expect(await expanded("in/*.csv", "in/a*.csv", "in/sub/../a.csv")).toEqual(["a.csv"]);
+  expect(await expanded("in", "in/a.csv")).toEqual(["a.csv", "alone.dbf", "roads.shp", "sub/b.csv"]);
+  expect(await expanded("in/roads.shp", "in/roads.dbf", "in/alone.dbf", "in/alone.dbf")).toEqual([
+    "roads.shp",
+    "alone.dbf",
+  ]);
+  expect(await expanded("in/roads.dbf", "in/*.shp")).toEqual(["roads.dbf"]);
 });
 
 test("a symbolic link to itself fails without stopping the other inputs", async () => {
