@@ -46,12 +46,9 @@ export class FeatureJson {
   stringify(feature: FeatureToWrite): string {
     try {
       if (isPlainJson(feature?.properties, 0)) return JSON.stringify(feature);
-      const properties: Record<string, unknown> = {};
-      for (const [name, value] of Object.entries(feature.properties!))
-        Object.defineProperty(properties, name, {
-          value: this.toPlain(value, name, name, []),
-          enumerable: true,
-        });
+      const properties = Object.fromEntries(
+        Object.entries(feature.properties!).map(([name, value]) => [name, this.toPlain(value, name, name, [])]),
+      );
       return JSON.stringify({ ...feature, properties }).replace(markedNumber, "$1");
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createError } from "../../errors.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "./abandoned-files.js";
@@ -35,11 +35,12 @@ const queues = new Map<string, Promise<void>>();
  * Waits for the earlier runs of this process, however long they take, in the order of the calls.
  * @returns ends the turn
  */
-async function awaitTurn(path: string, signal: AbortSignal): Promise<() => void> {
+async function awaitTurn(lock: string, signal: AbortSignal): Promise<() => void> {
+  const path = resolve(lock);
   const earlier = queues.get(path);
   let end = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+  const ended = new Promise<void>((settle) => {
+    end = settle;
   });
   const last = Promise.all([earlier, ended]).then(() => {
     if (queues.get(path) === last) queues.delete(path);
