@@ -297,6 +297,12 @@ function dropGeometry(layer: TargetLayer, choice: TableGeometry, label: string, 
   return toTableLayer(layer, choice);
 }
 
+/** Fields that the reader of a driver's files adds: ids of GML (GML 3.2.1, 7.2.4.5) and the driver's own of a DXF. */
+const addedFields: Readonly<Record<string, readonly string[]>> = {
+  GML: ["gml_id"],
+  DXF: ["Layer", "PaperSpace", "SubClasses", "Linetype", "EntityHandle", "Text"],
+};
+
 export function createWriter(driver: string): WriterModule<WriteOptionValues, RowChunk> {
   return {
     async createEncoder(layer, { geometry = "auto" }, context) {
@@ -305,7 +311,7 @@ export function createWriter(driver: string): WriterModule<WriteOptionValues, Ro
       const rows = new RowEncoder(toTableLayer(layer, geometry), driverTraits(driver));
       return new TableGeometryEncoder(layer, geometry, { name: driver, label }, rows, context);
     },
-    readBack: () => ({ types: "value", order: "any" }),
+    readBack: () => ({ types: "value", order: "any", addedFields: addedFields[driver] ?? [] }),
 
     async createAssembler(sink, given, values, context) {
       const facts = findDriver(driver);

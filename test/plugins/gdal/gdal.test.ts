@@ -290,6 +290,15 @@ describe.skipIf(!hasGdal)("hostile and broken inputs", () => {
   });
 });
 
+describe.skipIf(!hasGdal)("fields that a driver adds", () => {
+  test("are no difference when a GML is verified", () => {
+    const output = scratch.path("verified.gml");
+    const { status, stderr } = geoferry(["convert", `${samples}/huts.geojson`, output, "--verify"]);
+    expect(stderr).toContain("verified: ");
+    expect(status).toBe(0);
+  });
+});
+
 describe("a process that is killed while it starts", () => {
   const killed = scratch.path("killed.cjs");
   writeFileSync(killed, `if (process.argv[2] === "catalogue") process.kill(process.pid, "SIGKILL");`);
