@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { hasSameCoordinates } from "../../../src/crs/definitions/definition.js";
 import { resolveDefinition } from "../../../src/crs/definitions/parse.js";
-import { areaOfUse, crsContext, findOperation, hasSameDefinition, isWgs84 } from "../../../src/crs/index.js";
+import {
+  areaOfUse,
+  crsContext,
+  findOperation,
+  geographicConversion,
+  hasSameDefinition,
+  isWgs84,
+} from "../../../src/crs/index.js";
 import { buildTransform } from "../../../src/crs/operations/transform.js";
 import { operationText } from "../operation-text.js";
 import { hasProj, needsProj, srsInfo } from "../proj-tools.js";
@@ -228,17 +235,8 @@ describe("PROJ strings", () => {
     ["+proj=merc +R=6371000 +ellps=GRS80 +b=6350000", 1111949.2664, 5615231.1229],
     ["+proj=sinu +R=6371007.181 +datum=WGS84", 786267.7529, 5003777.3389],
     ["+proj=laea +lat_0=45 +lon_0=-100 +a=6370997 +b=6370997 +datum=WGS84", 5193167.9982, 5244337.0101],
-    ["+proj=merc +a=6370997 +datum=WGS84", 1111948.7428, 5585036.7471],
-    ["+proj=merc +b=6370997 +datum=WGS84", 1113194.9079, 5611425.887],
-    ["+proj=merc +rf=300 +datum=WGS84", 1113194.9079, 5591471.4084],
-    ["+proj=merc +ellps=GRS80 +rf=300", 1113194.9079, 5591471.4084],
     ["+proj=merc +a=6370997", 1111948.7428, 5615228.4788],
-    ["+proj=merc +a=6378000 +es=0.006", 1113170.9969, 5594314.0673],
-    ["+proj=merc +a=6378000 +e=0.08", 1113170.9969, 5592506.3579],
-    ["+proj=merc +a=6378000 +f=0.003", 1113170.9969, 5594354.738],
     ["+proj=merc +a=6378000 +f=0", 1113170.9969, 5621400.738],
-    ["+proj=merc +a=6378000 +b=6350000 +rf=300", 1113170.9969, 5591351.3057],
-    ["+proj=merc +a=6378000 +b=6350000 +es=0.006", 1113170.9969, 5594314.0673],
     ["+proj=merc +datum=WGS84 +a=6378137 +b=6378137", 1113194.9079, 5621521.4862],
     ["+proj=longlat +datum=WGS84 +lon_0=180", -170, 45],
     ["+proj=longlat +datum=WGS84 +lon_0=-100.5", 110.5, 45],
@@ -250,6 +248,26 @@ describe("PROJ strings", () => {
     (await buildTransform(operation))(xy, null);
     expect(xy[0]).toBeCloseTo(x, 3);
     expect(xy[1]).toBeCloseTo(y, 3);
+  });
+
+  // Values as above, where PROJ copies longitude and latitude between the datums.
+  it.each([
+    ["+proj=merc +a=6370997 +datum=WGS84", 1111948.7428, 5585036.7471],
+    ["+proj=merc +b=6370997 +datum=WGS84", 1113194.9079, 5611425.887],
+    ["+proj=merc +rf=300 +datum=WGS84", 1113194.9079, 5591471.4084],
+    ["+proj=merc +ellps=GRS80 +rf=300", 1113194.9079, 5591471.4084],
+    ["+proj=merc +a=6378000 +es=0.006", 1113170.9969, 5594314.0673],
+    ["+proj=merc +a=6378000 +e=0.08", 1113170.9969, 5592506.3579],
+    ["+proj=merc +a=6378000 +f=0.003", 1113170.9969, 5594354.738],
+    ["+proj=merc +a=6378000 +b=6350000 +rf=300", 1113170.9969, 5591351.3057],
+    ["+proj=merc +a=6378000 +b=6350000 +es=0.006", 1113170.9969, 5594314.0673],
+  ])("%s is on the ellipsoid that PROJ 9.9 takes, whose datum is unknown", async (text, x, y) => {
+    const crs = await parse(text);
+    const xy = Float64Array.of(x, y);
+    (await geographicConversion(crs))!(xy);
+    expect(xy[0]).toBeCloseTo(10, 8);
+    expect(xy[1]).toBeCloseTo(45, 8);
+    await expect(findOperation(wgs84, crs)).rejects.toMatchObject({ code: "crs-no-operation" });
   });
 
   it("an ellipsoid of its own makes the datum of a PROJ string unknown, unless it is that of the datum", async () => {
