@@ -93,13 +93,9 @@ function solveInverse(lon1: number, lat1: number, lon2: number, lat2: number): b
   return false;
 }
 
-/**
- * Distance between two positions in degrees. Between nearly opposite points of the Earth, where the method does not
- * converge, the distance on a sphere: accurate to 0.6 %.
- */
+/** Distance between two positions in degrees. */
 export function geodesicDistance(lon1: number, lat1: number, lon2: number, lat2: number): number {
-  if (!solveInverse(lon1, lat1, lon2, lat2))
-    return sphericalDistance(wrap(lon2 - lon1) * radians, lat1 * radians, lat2 * radians);
+  if (!solveInverse(lon1, lat1, lon2, lat2)) return oppositeDistance(lon1, lat1, lon2, lat2);
   const { sigma, sinSigma, cosSigma, cosSqAlpha, cos2SigmaM } = solved;
   const uSq = (cosSqAlpha * (semiMajor ** 2 - semiMinor ** 2)) / semiMinor ** 2;
   const a = 1 + (uSq / 16_384) * (4096 + uSq * (-768 + uSq * (320 - 175 * uSq)));
@@ -114,11 +110,36 @@ export function geodesicDistance(lon1: number, lat1: number, lon2: number, lat2:
   return semiMinor * a * (sigma - deltaSigma);
 }
 
-const meanRadius = (2 * semiMajor + semiMinor) / 3;
+/** Directions that are tried first between nearly opposite points. */
+const triedDirections = 24;
+const goldenSection = (Math.sqrt(5) - 1) / 2;
 
-function sphericalDistance(longitude: number, lat1: number, lat2: number): number {
-  const h = Math.sin((lat2 - lat1) / 2) ** 2 + Math.cos(lat1) * Math.cos(lat2) * Math.sin(longitude / 2) ** 2;
-  return 2 * meanRadius * Math.asin(Math.min(1, Math.sqrt(h)));
+/**
+ * Distance between nearly opposite points of the Earth, where the method does not converge: that of the shortest way
+ * through a point halfway. The points halfway are a quarter of the circumference from the first, by direction.
+ */
+function oppositeDistance(lon1: number, lat1: number, lon2: number, lat2: number): number {
+  const u1 = Math.atan((1 - flattening) * Math.tan(lat1 * radians));
+  const distanceThrough = (direction: number): number => {
+    const u = Math.asin(Math.cos(u1) * Math.cos(direction));
+    const east = Math.atan2(Math.sin(direction), -Math.sin(u1) * Math.cos(direction));
+    const [lon, lat] = [lon1 + east / radians, Math.atan(Math.tan(u) / (1 - flattening)) / radians];
+    return geodesicDistance(lon1, lat1, lon, lat) + geodesicDistance(lon, lat, lon2, lat2);
+  };
+  const step = (2 * Math.PI) / triedDirections;
+  let shortest = Number.POSITIVE_INFINITY;
+  let best = 0;
+  for (let k = 0; k < triedDirections; k++) {
+    const distance = distanceThrough(k * step);
+    if (distance < shortest) [shortest, best] = [distance, k * step];
+  }
+  let [from, to] = [best - step, best + step];
+  while (to - from > 1e-7) {
+    const width = goldenSection * (to - from);
+    if (distanceThrough(to - width) < distanceThrough(from + width)) to = from + width;
+    else from = to - width;
+  }
+  return Math.min(shortest, distanceThrough((from + to) / 2));
 }
 
 /** The shorter way around the Earth, in degrees. */

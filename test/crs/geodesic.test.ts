@@ -17,10 +17,29 @@ test.each(measured)("from %s to %s it is as far as PROJ says", ([lat1, lon1], [l
   expect(Math.abs(geodesicDistance(lon2, lat2, lon1, lat1) - metres)).toBeLessThan(0.0005);
 });
 
-test("nearly opposite points are as far apart as PROJ says, to 0.6 %", () => {
-  const distance = geodesicDistance(0, 0, 179.7, 0.5);
-  expect(Math.abs(distance / 19_944_127.42075 - 1)).toBeLessThan(0.006);
-});
+/** Longitudes and latitudes, with the distance of pyproj (PROJ 9.9.0): `Geod(ellps="WGS84").inv(…)[2]`. */
+const nearlyOpposite = [
+  [0, 0, 180, 0, 20_003_931.45863],
+  [0, 0, 179.9, 0.1, 19_992_082.10791],
+  [0, 0, 179.7, 0.5, 19_944_127.42075],
+  [0, 0, 179.5, 0.5, 19_936_288.57897],
+  [10, 30, -170.2, -29.9, 19_989_832.82761],
+  [10, 30, -170, -30, 20_003_931.45863],
+  [0, -89.5, 180, 89.4, 19_992_762.0711],
+  [5, 0, -175.5, 0, 19_980_861.90889],
+  [0, 0, 179.4, 0, 19_970_715.5166],
+  [0, 0.3, 179.6, -0.3, 19_989_165.41604],
+  [-60, -45, 120.3, 45.2, 19_976_798.0253],
+  [0, 1e-6, 179.99999, 0, 20_003_931.34804],
+] as const;
+
+test.each(nearlyOpposite)(
+  "from %d, %d to the nearly opposite %d, %d it is as far as PROJ says",
+  (x1, y1, x2, y2, metres) => {
+    expect(Math.abs(geodesicDistance(x1, y1, x2, y2) - metres)).toBeLessThan(0.001);
+    expect(Math.abs(geodesicDistance(x2, y2, x1, y1) - metres)).toBeLessThan(0.001);
+  },
+);
 
 test("a position is 0 m from itself", () => {
   expect(geodesicDistance(13.4, 52.5, 13.4, 52.5)).toBe(0);

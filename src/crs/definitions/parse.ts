@@ -140,6 +140,7 @@ async function readDefinition(text: string): Promise<CrsDefinition> {
     const { registry } = await loadTables();
     const found = readProjString(text, registry);
     if (!found) throw unknownCrs(text, "its PROJ string is incomplete or names something unknown");
+    if (typeof found === "string") throw unknownCrs(text, found);
     return identifySystem(found, registry);
   }
   throw unknownCrs(text);

@@ -71,7 +71,7 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
   sterea: withScale("oblique-stereographic"),
   omerc: obliqueMercator,
   somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
-  eqc: cylindrical("equidistant-cylindrical-spherical"),
+  eqc: cylindrical("equidistant-cylindrical"),
   // Without a parallel, PROJ uses the scale factor instead.
   cea: (given) =>
     given.isUnscaled || given.parameters.has("lat_ts")

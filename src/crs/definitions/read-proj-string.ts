@@ -5,11 +5,12 @@ import {
   degree,
   type Ellipsoid,
   greenwich,
+  isSameEllipsoid,
   metre,
   type PrimeMeridian,
   type Unit,
 } from "./definition.js";
-import { getMethod } from "./methods.js";
+import { getMethod, sphericalVariants } from "./methods.js";
 import type { ParameterKey } from "./parameters.js";
 import { readProjMethod } from "./proj-string-method.js";
 
@@ -82,6 +83,8 @@ const knownParameters = new Set([
   "rf",
   "R",
   "f",
+  "es",
+  "e",
   "towgs84",
   "nadgrids",
   "pm",
@@ -123,19 +126,28 @@ function findInvalidLatitude(words: ReadonlyMap<string, string>): string | undef
   return ["lat_0", "lat_1", "lat_2", "lat_ts"].find((word) => degrees(word) > 90);
 }
 
-/** Reads `+proj=… +datum=…`; null if the text is no PROJ string, or is ambiguous. */
-export function readProjString(text: string, registry: CrsRegistry): CrsDefinition | null {
+const geographicKinds = ["longlat", "latlong", "lonlat", "latlon"];
+
+/**
+ * Reads `+proj=… +datum=…`; null if the text is no PROJ string, or is ambiguous. The reason as a text if a value is
+ * impossible.
+ */
+export function readProjString(text: string, registry: CrsRegistry): CrsDefinition | string | null {
   const words = new Map<string, string>();
   for (const found of text.matchAll(/\+([A-Za-z_0-9]+)(?:=(\S*))?/g))
     if (!words.has(found[1]!)) words.set(found[1]!, found[2] ?? "");
   const kind = words.get("proj");
   if (kind === undefined) return null;
   const datum = readDatum(words, registry);
-  const meridian = readMeridian(words.get("pm"));
-  if (!datum || !meridian) return null;
+  const zero = readMeridian(words.get("pm"));
+  if (typeof datum === "string") return datum;
+  if (!datum || !zero) return null;
+  const meridian = geographicKinds.includes(kind) ? turnMeridian(zero, words.get("lon_0")) : zero;
+  if (!meridian) return `+lon_0=${words.get("lon_0")} is no longitude`;
+  const datumName = (datum.code !== null && datumCodes[words.get("datum") ?? ""]?.[1]) || "unknown";
   const geodetic = {
     code: null,
-    name: datumCodes[words.get("datum") ?? ""]?.[1] ?? "unknown",
+    name: meridian === zero || meridian === greenwich ? datumName : `${datumName} (lon_0=${words.get("lon_0")})`,
     datum,
     declaredDatum: null,
     meridian,
@@ -158,7 +170,7 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
         : axis !== undefined && axis !== "enu" && axis !== "neu"
           ? `its axes are +axis=${axis}`
           : null;
-  if (["longlat", "latlong", "lonlat", "latlon"].includes(kind)) {
+  if (geographicKinds.includes(kind)) {
     return { id: null, name: geodetic.name, geodetic, projection: null, unsupportedReason, ...heights };
   }
   if (kind === "geocent" || kind === "cart")
@@ -178,43 +190,104 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
       parameters[key] = key === "x0" || key === "y0" ? Number((value / unit.conversionFactor).toPrecision(15)) : value;
     }
   }
+  const method = found && datum.ellipsoid.inverseFlattening === 0 ? sphericalVariants[found.method] : undefined;
   return {
     id: null,
     name,
     geodetic,
-    projection: { method: found?.method ?? null, methodName: `+proj=${kind}`, parameters, unit },
+    projection: { method: method ?? found?.method ?? null, methodName: `+proj=${kind}`, parameters, unit },
     unsupportedReason,
     ...heights,
   };
 }
 
-function readDatum(words: Map<string, string>, registry: CrsRegistry): Datum | null {
+/** The datum; with an ellipsoid of its own in the string, a datum is unknown, as in PROJ. */
+function readDatum(words: ReadonlyMap<string, string>, registry: CrsRegistry): Datum | string | null {
   const grids = words.get("nadgrids");
   const nadgrids = grids === undefined || grids === "@null" ? null : grids;
   const named = words.get("datum");
-  if (named !== undefined) {
-    const known = datumCodes[named];
-    return known === undefined ? null : { ...registry.getDatum(known[0]), nadgrids };
-  }
-  const ellipsoid = readEllipsoid(words, registry);
-  if (!ellipsoid) return null;
+  const known = named === undefined ? null : datumCodes[named];
+  if (known === undefined) return null;
+  const datum = known && registry.getDatum(known[0]);
+  const ellipsoid = readEllipsoid(words, datum?.ellipsoid ?? null, registry);
+  if (typeof ellipsoid === "string") return ellipsoid;
+  if (datum && ellipsoid === datum.ellipsoid) return { ...datum, nadgrids };
   const shift = words.get("towgs84")?.split(",").map(Number) ?? null;
   if (shift && (!(shift.length === 3 || shift.length === 7) || shift.some((value) => !Number.isFinite(value))))
     return null;
   return { code: null, name: `unknown, on ${ellipsoid.name}`, ellipsoid, toWgs84: shift, nadgrids };
 }
 
-function readEllipsoid(words: Map<string, string>, registry: CrsRegistry): Ellipsoid | null {
-  const number = (key: string) => (words.has(key) ? Number(words.get(key)) : Number.NaN);
-  if (words.has("R")) return number("R") > 0 ? { name: "sphere", a: number("R"), inverseFlattening: 0 } : null;
-  const a = number("a");
-  if (a > 0) {
-    const b = number("b");
-    const rf = words.has("rf") ? number("rf") : words.has("f") ? 1 / number("f") : a === b ? 0 : a / (a - b);
-    return Number.isFinite(rf) ? { name: "unnamed", a, inverseFlattening: rf } : null;
+/** The values that PROJ accepts for the parameters of an ellipsoid. */
+const possibleSizes: Readonly<Record<string, (value: number) => boolean>> = {
+  R: (value) => value > 0 && Number.isFinite(value),
+  a: (value) => value > 0 && Number.isFinite(value),
+  b: (value) => value > 0 && Number.isFinite(value),
+  rf: (value) => value > 1,
+  f: (value) => value >= 0 && value < 1,
+  es: (value) => value >= 0 && value < 1,
+  e: (value) => value >= 0 && value < 1,
+};
+
+/** The parameter of the flattening that precedes the others in PROJ comes first. */
+const shapeWords = ["rf", "f", "es", "e", "b"] as const;
+
+/**
+ * The ellipsoid by its parameters, which precede that of the datum and `+ellps` as in PROJ; a text says why it is
+ * refused. Parameters that repeat the ellipsoid of the datum give that one.
+ */
+function readEllipsoid(
+  words: ReadonlyMap<string, string>,
+  ofDatum: Ellipsoid | null,
+  registry: CrsRegistry,
+): Ellipsoid | string {
+  const number = (key: string) => (words.get(key) === "" ? Number.NaN : Number(words.get(key)));
+  const invalid = Object.keys(possibleSizes).find((key) => words.has(key) && !possibleSizes[key]!(number(key)));
+  if (invalid !== undefined) return `no ellipsoid has +${invalid}=${words.get(invalid)}`;
+  const name = words.get("ellps");
+  const code = name === undefined ? undefined : ellipsoidCodes[name];
+  if (name !== undefined && code === undefined) return `+ellps=${name} is unknown`;
+  const base = ofDatum ?? (code === undefined ? null : registry.getEllipsoid(code));
+  const shape = shapeWords.find((key) => words.has(key));
+  if (words.has("R")) return { name: "sphere", a: number("R"), inverseFlattening: 0 };
+  if (!words.has("a") && shape === undefined) return base ?? registry.getEllipsoid(ellipsoidCodes.GRS80!);
+  const a = words.has("a") ? number("a") : base?.a;
+  if (a === undefined) return `it has +${shape} without +a`;
+  if (shape === "b" && number("b") > a) return `no ellipsoid has +b=${words.get("b")} and the semi-major axis ${a}`;
+  const flattening =
+    shape === undefined ? 1 / (base?.inverseFlattening || Infinity) : flatteningOf(shape, number(shape), a);
+  const ellipsoid = { name: "unnamed", a, inverseFlattening: flattening === 0 ? 0 : 1 / flattening };
+  if (base === null) return ellipsoid;
+  if (isSameEllipsoid(base, ellipsoid)) return base;
+  if (shape === "f" || shape === "es" || shape === "e")
+    return `PROJ ignores +${shape} beside +${ofDatum ? "datum" : "ellps"}; write +rf or +b instead`;
+  return ellipsoid;
+}
+
+function flatteningOf(shape: (typeof shapeWords)[number], value: number, a: number): number {
+  switch (shape) {
+    case "rf":
+      return 1 / value;
+    case "f":
+      return value;
+    case "es":
+      return 1 - Math.sqrt(1 - value);
+    case "e":
+      return 1 - Math.sqrt(1 - value * value);
+    case "b":
+      return (a - value) / a;
   }
-  const code = ellipsoidCodes[words.get("ellps") ?? "GRS80"];
-  return code === undefined ? null : registry.getEllipsoid(code);
+}
+
+/** PROJ counts the longitudes of a geographic system from `+lon_0`, too. Null if that is no longitude. */
+function turnMeridian(meridian: PrimeMeridian, text: string | undefined): PrimeMeridian | null {
+  if (text === undefined) return meridian;
+  const turn = text === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(turn)) return null;
+  if (turn % 360 === 0) return meridian;
+  const degrees = (((meridian.degrees + turn) % 360) + 360) % 360;
+  if (degrees === 0) return greenwich;
+  return { name: `${degrees > 180 ? degrees - 360 : degrees}`, degrees: degrees > 180 ? degrees - 360 : degrees };
 }
 
 function readMeridian(text: string | undefined): PrimeMeridian | null {

@@ -12,7 +12,7 @@ import {
   type Projection,
   type Unit,
 } from "./definition.js";
-import { sphericalVariants } from "./methods.js";
+import { getMethod, sphericalVariants } from "./methods.js";
 import { normalizeName } from "./normalize-name.js";
 import { normalizeProjection } from "./normalize-projection.js";
 import { findChild, findChildren, parseWkt, readNumber, readText, type WktNode } from "./wkt-tree.js";
@@ -105,7 +105,12 @@ function readProjected(tree: WktNode, id: string | null, name: string, registry:
   }
   const extension = proj4Extension(tree);
   const read = southWestKrovak(tree, normalizeProjection(readText(method, 0), parameters, csUnit, extension));
-  const projection = geodetic.datum.ellipsoid.inverseFlattening === 0 ? sphericalVariant(read) : read;
+  const projection =
+    geodetic.datum.ellipsoid.inverseFlattening === 0
+      ? sphericalVariant(read)
+      : readText(method, 0) === "Equidistant_Cylindrical"
+        ? chooseCylinder(name, read, registry)
+        : read;
   return {
     id,
     name,
@@ -140,6 +145,22 @@ const sphericalVariant = (projection: Projection): Projection =>
   projection.method === null
     ? projection
     : { ...projection, method: sphericalVariants[projection.method] ?? projection.method };
+
+/**
+ * `Equidistant_Cylindrical` is on a sphere in ArcGIS, which has another name for the method on the ellipsoid. GDAL has this
+ * name for both, and with PROJ 9.8 or later they are the same: in a system that EPSG defines on the ellipsoid, or that has
+ * GDAL's name for a PROJ string, it means the ellipsoid.
+ */
+function chooseCylinder(name: string, projection: Projection, registry: CrsRegistry): Projection {
+  const ellipsoidal = "equidistant-cylindrical";
+  const isOfGdal =
+    name === "unknown" ||
+    registry
+      .findSystemsByName(name)
+      .some((id) => registry.getDefinition(id, () => null)?.projection?.method === ellipsoidal);
+  if (projection.method !== "equidistant-cylindrical-spherical" || !isOfGdal) return projection;
+  return { ...projection, method: ellipsoidal, methodName: getMethod(ellipsoidal).wkt2 };
+}
 
 /** Why the axes are not supported: only a few methods and polar maps may have axes other than east and north. */
 function axisObstacle(tree: WktNode, projection: Projection): string | null {

@@ -12,8 +12,42 @@ const formatDecimal = (value: number): string => {
   return /[.e]/.test(text) ? text : `${text}.0`;
 };
 const quoteText = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-/** Spaces and most signs become underscores. */
-const toUnderscores = (text: string): string => text.replace(/[^A-Za-z0-9+-]+/g, "_").replace(/^_|_$/g, "");
+/** Letters that are no ASCII letters with marks. */
+const latinLetters: Readonly<Record<string, string>> = {
+  ß: "ss",
+  ẞ: "SS",
+  æ: "ae",
+  Æ: "AE",
+  œ: "oe",
+  Œ: "OE",
+  ø: "o",
+  Ø: "O",
+  đ: "d",
+  Đ: "D",
+  ð: "d",
+  Ð: "D",
+  þ: "th",
+  Þ: "Th",
+  ł: "l",
+  Ł: "L",
+  ħ: "h",
+  Ħ: "H",
+  ı: "i",
+};
+
+/**
+ * A name in ASCII: letters lose their marks, spaces and most signs become one underscore, and each letter of another
+ * script becomes one. Never empty.
+ */
+function toUnderscores(text: string): string {
+  const letters = text
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .replace(/[ßẞæÆœŒøØđĐðÐþÞłŁħĦı]/g, (letter) => latinLetters[letter]!)
+    .replace(/[^A-Za-z0-9+\p{L}\p{N}-]+/gu, "_")
+    .replace(/^_|_$/g, "");
+  return letters.replace(/[^A-Za-z0-9+_-]/gu, "_") || "unnamed";
+}
 
 /** ESRI's WKT as in `.prj` files: ESRI's names, no authority, axes or shifts. Null if ESRI does not have the method. */
 export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): string | null {
@@ -27,7 +61,7 @@ export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): str
   const parameters = found.parameters
     .map(([name, value]) => `PARAMETER[${quoteText(name)},${formatDecimal(value)}]`)
     .join(",");
-  const name = (definition.id && registry.esriSystemName(definition.id)) || toUnderscores(definition.name) || "unnamed";
+  const name = (definition.id && registry.esriSystemName(definition.id)) || toUnderscores(definition.name);
   const unit = esriUnit(projection.unit, registry);
   return `PROJCS[${quoteText(name)},${base},PROJECTION[${quoteText(found.name)}],${parameters},UNIT[${quoteText(unit)},${formatDecimal(projection.unit.conversionFactor)}]]`;
 }

@@ -93,7 +93,12 @@ const ambiguousMethods: readonly { holds: (definition: CrsDefinition) => boolean
   {
     holds: (definition) => isOnEllipsoid(definition, "equidistant-cylindrical"),
     notice:
-      "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, which is up to 23 km off in y: what they wrote is in EPSG:32662",
+      "Equidistant Cylindrical is computed on the ellipsoid, as EPSG defines it; GDAL and QGIS with PROJ before 9.8 took a sphere, as ArcGIS does for its method of that name, which is up to 25 km off in y: what they wrote is in EPSG:32662 if the standard parallel is the equator",
+  },
+  {
+    holds: (definition) => isOnEllipsoid(definition, "equidistant-cylindrical-spherical"),
+    notice:
+      "Equidistant Cylindrical (Spherical) is computed on the sphere of the semi-major axis, as in ArcGIS and in PROJ before 9.8; GDAL and QGIS with PROJ 9.8 or later take the ellipsoid, which is up to 25 km off in y: what they wrote is in EPSG:4087 if the standard parallel is the equator, else in +proj=eqc with the same parameters",
   },
   {
     holds: (definition) => isOnEllipsoid(definition, "lambert-azimuthal-spherical", "equal-area-cylindrical-spherical"),

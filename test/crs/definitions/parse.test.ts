@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { hasSameCoordinates } from "../../../src/crs/definitions/definition.js";
 import { resolveDefinition } from "../../../src/crs/definitions/parse.js";
-import { areaOfUse, crsContext, findOperation, hasSameDefinition, isWgs84 } from "../../../src/crs/index.js";
+import {
+  areaOfUse,
+  crsContext,
+  findOperation,
+  geographicConversion,
+  hasSameDefinition,
+  isWgs84,
+} from "../../../src/crs/index.js";
 import { buildTransform } from "../../../src/crs/operations/transform.js";
 import { operationText } from "../operation-text.js";
 import { hasProj, needsProj, srsInfo } from "../proj-tools.js";
@@ -215,6 +222,109 @@ describe("PROJ strings", () => {
       [airport, "EPSG:10622"].map(async (text) => resolveDefinition(await parse(text))),
     );
     expect(hasSameCoordinates(read!, registered!)).toBe(true);
+  });
+
+  // Expected values: pyproj with PROJ 9.9.0, Transformer.from_crs("EPSG:4326", TEXT, always_xy=True).transform(10, 45).
+  it.each([
+    ["+proj=eqc +datum=WGS84", 1113194.9079, 4984944.378],
+    ["+proj=eqc +lat_ts=30 +datum=WGS84 +units=m", 964862.8025, 4984944.378],
+    ["+proj=eqc +R=6371000", 1111949.2664, 5003771.699],
+    ["+proj=eqc +a=6378137 +b=6378137", 1113194.9079, 5009377.0857],
+    ["+proj=eqc +R=6371000 +datum=WGS84", 1111949.2664, 5003771.699],
+    ["+proj=merc +R=6371000 +datum=WGS84", 1111949.2664, 5615231.1229],
+    ["+proj=merc +R=6371000 +ellps=GRS80 +b=6350000", 1111949.2664, 5615231.1229],
+    ["+proj=sinu +R=6371007.181 +datum=WGS84", 786267.7529, 5003777.3389],
+    ["+proj=laea +lat_0=45 +lon_0=-100 +a=6370997 +b=6370997 +datum=WGS84", 5193167.9982, 5244337.0101],
+    ["+proj=merc +a=6370997", 1111948.7428, 5615228.4788],
+    ["+proj=merc +a=6378000 +f=0", 1113170.9969, 5621400.738],
+    ["+proj=merc +datum=WGS84 +a=6378137 +b=6378137", 1113194.9079, 5621521.4862],
+    ["+proj=longlat +datum=WGS84 +lon_0=180", -170, 45],
+    ["+proj=longlat +datum=WGS84 +lon_0=-100.5", 110.5, 45],
+    ["+proj=longlat +datum=WGS84 +lon_0=360", 10, 45],
+    ["+proj=longlat +datum=WGS84 +pm=180 +lon_0=180", 10, 45],
+  ])("%s is computed as by PROJ 9.9", async (text, x, y) => {
+    const operation = await findOperation(wgs84, await parse(text), { accuracy: 999 });
+    const xy = Float64Array.of(10, 45);
+    (await buildTransform(operation))(xy, null);
+    expect(xy[0]).toBeCloseTo(x, 3);
+    expect(xy[1]).toBeCloseTo(y, 3);
+  });
+
+  // Values as above, where PROJ copies longitude and latitude between the datums.
+  it.each([
+    ["+proj=merc +a=6370997 +datum=WGS84", 1111948.7428, 5585036.7471],
+    ["+proj=merc +b=6370997 +datum=WGS84", 1113194.9079, 5611425.887],
+    ["+proj=merc +rf=300 +datum=WGS84", 1113194.9079, 5591471.4084],
+    ["+proj=merc +ellps=GRS80 +rf=300", 1113194.9079, 5591471.4084],
+    ["+proj=merc +a=6378000 +es=0.006", 1113170.9969, 5594314.0673],
+    ["+proj=merc +a=6378000 +e=0.08", 1113170.9969, 5592506.3579],
+    ["+proj=merc +a=6378000 +f=0.003", 1113170.9969, 5594354.738],
+    ["+proj=merc +a=6378000 +b=6350000 +rf=300", 1113170.9969, 5591351.3057],
+    ["+proj=merc +a=6378000 +b=6350000 +es=0.006", 1113170.9969, 5594314.0673],
+  ])("%s is on the ellipsoid that PROJ 9.9 takes, whose datum is unknown", async (text, x, y) => {
+    const crs = await parse(text);
+    const xy = Float64Array.of(x, y);
+    (await geographicConversion(crs))!(xy);
+    expect(xy[0]).toBeCloseTo(10, 8);
+    expect(xy[1]).toBeCloseTo(45, 8);
+    await expect(findOperation(wgs84, crs)).rejects.toMatchObject({ code: "crs-no-operation" });
+  });
+
+  it("an ellipsoid of its own makes the datum of a PROJ string unknown, unless it is that of the datum", async () => {
+    expect((await parse("+proj=utm +zone=32 +datum=WGS84 +R=6371000")).id).toBeNull();
+    expect((await parse("+proj=utm +zone=32 +datum=WGS84 +R=6371000")).name).toBe("unknown / UTM zone 32N");
+    expect((await parse("+proj=longlat +datum=WGS84 +R=6371000")).id).toBeNull();
+    const same = "+proj=utm +zone=32 +datum=WGS84 +a=6378137 +b=6356752.314245179";
+    expect((await parse(same)).id).toBe("EPSG:32632");
+    expect((await parse("+proj=longlat +datum=NAD27 +a=6378206.4 +b=6356583.8")).id).toBe("EPSG:4267");
+  });
+
+  it("+lon_0 of a geographic PROJ string is a prime meridian", async () => {
+    const turned = await parse("+proj=longlat +datum=WGS84 +lon_0=180");
+    expect(turned.id).toBeNull();
+    expect(turned.name).toBe("WGS 84 (lon_0=180)");
+    for (const flavour of ["esri", "wkt1", "wkt2"] as const) {
+      const back = await resolveDefinition(await parse((await crsContext.toWkt(turned, flavour))!));
+      expect(back.id, flavour).toBeNull();
+      expect(back.geodetic?.meridian.degrees, flavour).toBe(180);
+    }
+    const xy = Float64Array.of(-10, 0, 0, 0);
+    (await buildTransform(await findOperation(wgs84, turned)))(xy, null);
+    // PROJ 9.9: 170 and -180.
+    expect([...xy]).toEqual([170, 0, -180, 0]);
+    expect(await parse("+proj=longlat +datum=WGS84 +lon_0=0")).toBe(wgs84);
+    expect((await parse("+proj=longlat +datum=WGS84 +lon_0=360")).id).toBe("EPSG:4326");
+    await expect(parse("+proj=longlat +datum=WGS84 +lon_0=abc")).rejects.toMatchObject({ code: "crs-unknown" });
+  });
+
+  // PROJ 9.9 refuses these, too, except for +f, +es and +e beside +datum or +ellps, which it ignores.
+  it.each([
+    ["+a=-5 +datum=WGS84", "+a=-5"],
+    ["+a=abc", "+a=abc"],
+    ["+a=6378137m", "+a=6378137m"],
+    ["+a=inf", "+a=inf"],
+    ["+b=0 +datum=WGS84", "+b=0"],
+    ["+a=6378000 +b=6400000", "+b=6400000"],
+    ["+R=0 +datum=WGS84", "+R=0"],
+    ["+R=-5", "+R=-5"],
+    ["+rf=1 +datum=WGS84", "+rf=1"],
+    ["+rf=0 +datum=WGS84", "+rf=0"],
+    ["+a=6378000 +rf=0", "+rf=0"],
+    ["+f=1 +datum=WGS84", "+f=1"],
+    ["+a=6378000 +f=-0.003", "+f=-0.003"],
+    ["+es=1 +datum=WGS84", "+es=1"],
+    ["+es=-0.1 +datum=WGS84", "+es=-0.1"],
+    ["+b=6370997", "+b without +a"],
+    ["+rf=300", "+rf without +a"],
+    ["+f=0.003 +datum=WGS84", "+f beside +datum"],
+    ["+es=0.006 +ellps=GRS80", "+es beside +ellps"],
+    ["+a=6378000 +e=0.08 +datum=WGS84", "+e beside +datum"],
+    ["+datum=WGS84 +ellps=nonsense", "+ellps=nonsense"],
+  ])("+proj=moll %s is refused", async (words, named) => {
+    await expect(parse(`+proj=moll ${words}`)).rejects.toMatchObject({
+      code: "crs-unknown",
+      message: expect.stringContaining(named),
+    });
   });
 
   it("PROJ strings never swap coordinates by their axis order", async () => {

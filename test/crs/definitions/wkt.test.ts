@@ -77,6 +77,29 @@ describe("ESRI's WKT", () => {
     expect(text).not.toMatch(/AUTHORITY|AXIS|TOWGS84/);
   });
 
+  it.each([
+    ["Föö", "Foo"],
+    ["Ä", "A"],
+    ["Großer Øresund / Łódź", "Grosser_Oresund_Lodz"],
+    ["Пулково 1942", "________1942"],
+    ["日本", "__"],
+    ["ö日 (x)", "o__x"],
+    ["(€)", "unnamed"],
+    ["WGS 84 / mine (1)", "WGS_84_mine_1"],
+  ])("ESRI's WKT has %s as the name %s, never cut or empty", async (name, expected) => {
+    const text = (await wkt(await parse("+proj=laea +lat_0=45 +lon_0=10 +datum=WGS84"), "wkt2"))!;
+    const written = await wkt(await parse(text.replaceAll('"laea"', `"${name}"`)), "esri");
+    expect(/^PROJCS\["([^"]*)"/.exec(written!)![1]).toBe(expected);
+  });
+
+  it("ESRI's WKT never has an empty name of a datum, meridian or ellipsoid", async () => {
+    const text =
+      'GEOGCS["(€)",DATUM["Überall",SPHEROID["(€)",6378000,300]],PRIMEM["(€)",1],UNIT["degree",0.0174532925199433]]';
+    expect(await wkt(await parse(text), "esri")).toBe(
+      'GEOGCS["GCS_unnamed",DATUM["D_Uberall",SPHEROID["unnamed",6378000.0,300.0]],PRIMEM["unnamed",1.0],UNIT["Degree",0.0174532925199433]]',
+    );
+  });
+
   it("ESRI's WKT is null for systems without an ESRI name", async () => {
     expect(await wkt(await parse("EPSG:2048"), "esri")).toBeNull();
     expect(await wkt(await parse("EPSG:4978"), "esri")).toBeNull();

@@ -253,6 +253,39 @@ describe("published values", () => {
     expect(await operationText(operation)).toMatch(/PROJ before 9.8 took a sphere.*EPSG:32662/);
   });
 
+  const cylinder = (name: string, parallel: string) =>
+    `PROJCS["${name}",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Equidistant_Cylindrical"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",0.0],PARAMETER["Standard_Parallel_1",${parallel}],UNIT["Meter",1.0]]`;
+
+  // ogr2ogr 3.13 (PROJ 9.9) writes these for EPSG:4087 and +proj=eqc +lat_ts=30, and has these values for (10, 45).
+  it("Equidistant_Cylindrical in the .prj files of GDAL is on the ellipsoid", async () => {
+    const named = cylinder("WGS_1984_World_Equidistant_Cylindrical", "0.0");
+    expect((await parse(named)).id).toBe("EPSG:4087");
+    const [x, y] = await transformPositions("EPSG:4326", named, [10, 45]);
+    expect(x).toBeCloseTo(1113194.9079, 4);
+    expect(y).toBeCloseTo(4984944.378, 4);
+    const [x30, y30] = await transformPositions("EPSG:4326", cylinder("unknown", "30.0"), [10, 45]);
+    expect(x30).toBeCloseTo(964862.8025, 4);
+    expect(y30).toBeCloseTo(4984944.378, 4);
+    const operation = await findOperation(wgs84, await parse(cylinder("unknown", "30.0")));
+    expect(await operationText(operation)).toMatch(/took a sphere, as ArcGIS does/);
+  });
+
+  it("Equidistant_Cylindrical under other names is ArcGIS's, on the sphere, and a note has PROJ's reading", async () => {
+    expect((await parse(cylinder("World_Equidistant_Cylindrical", "60.0"))).id).toBe("ESRI:54002");
+    for (const text of [cylinder("World_Equidistant_Cylindrical", "60.0"), cylinder("Mine", "60.0"), "ESRI:54002"]) {
+      const [x, y] = await transformPositions("EPSG:4326", text, [10, 45]);
+      // Snyder (1987, 12-1 and 12-2): R λ cos φ1, and R φ.
+      expect(x).toBeCloseTo((6378137 * Math.PI) / 18 / 2, 4);
+      expect(y).toBeCloseTo((6378137 * Math.PI) / 4, 4);
+      const operation = await findOperation(wgs84, await parse(text));
+      expect(await operationText(operation)).toMatch(/as in ArcGIS.*PROJ 9.8 or later take the ellipsoid.*EPSG:4087/);
+    }
+    for (const code of ["EPSG:32662", "ESRI:54001"])
+      expect(await operationText(await findOperation(wgs84, await parse(code)))).toMatch(/EPSG:4087/);
+    const sphere = await findOperation(wgs84, await parse("ESRI:53002"), { accuracy: 999 });
+    expect(await operationText(sphere)).not.toMatch(/EPSG:4087/);
+  });
+
   it("EASE-Grids and the US National Atlas on the sphere of the ellipsoid's surface, as PROJ 9.5.1 has them", async () => {
     for (const [base, code, position, [x, y]] of [
       ["EPSG:4326", "EPSG:3973", [30, 60], [1648937.994949, -2856044.385783]],
