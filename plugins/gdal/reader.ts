@@ -198,37 +198,33 @@ class LayerReading {
   ) {}
 
   async *batches(): AsyncGenerator<Batch> {
-    const { context, source, driver } = this.opening;
+    const { context, source } = this.opening;
     try {
       yield* this.read(this.kept ? this.kept.replies() : this.replies(), context);
     } catch (error) {
-      const failure = toReadError(error, source.name, driver);
-      if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
-      context.skipRange({
-        source: source.name,
-        place: { layer: this.facts.name },
-        bytes: null,
-        reason: failure.message,
-      });
+      const reason = this.skippedDamage(error).message;
+      context.skipRange({ source: source.name, place: { layer: this.facts.name }, bytes: null, reason });
     }
   }
 
   /** Keeps the replies of GDAL for `batches`, which reports losses and skips damage. */
   async *scanBatches(): AsyncGenerator<ScanBatch> {
-    const { context, source, driver } = this.opening;
-    const silent: RowListener = {
-      reportLoss() {},
-      reportNotice() {},
-      reject() {},
-      keepsBadGeometries: context.keepsBadGeometries,
-    };
+    const { keepsBadGeometries } = this.opening.context;
+    const silent: RowListener = { reportLoss() {}, reportNotice() {}, reject() {}, keepsBadGeometries };
     try {
       for await (const batch of this.read(this.kept ? this.kept.replies() : this.keep(this.replies()), silent))
         yield { batch, bytes: 0 };
     } catch (error) {
-      const failure = toReadError(error, source.name, driver);
-      if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
+      this.skippedDamage(error);
     }
+  }
+
+  /** The damage that ends a reading which skips errors. @throws any other error */
+  private skippedDamage(error: unknown): GeoferryError {
+    const { context, source, driver } = this.opening;
+    const failure = toReadError(error, source.name, driver);
+    if (context.skipErrors && failure instanceof GeoferryError && failure.kind === "input") return failure;
+    throw failure;
   }
 
   async close(): Promise<void> {

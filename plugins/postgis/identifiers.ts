@@ -1,4 +1,4 @@
-import { truncateUtf8 } from "../../src/model/index.js";
+import { truncateText } from "../../src/model/index.js";
 
 /** Maximum size of an identifier (NAMEDATALEN − 1). */
 export const maxIdentifierBytes = 63;
@@ -21,14 +21,14 @@ export function toTableName(name: string): string {
   const parts = parseQualifiedName(clean) ?? [clean.split(".", 1)[0]!, clean.slice(clean.indexOf(".") + 1)];
   const fits = (text: string) => text !== "" && Buffer.byteLength(text) <= maxIdentifierBytes;
   if (fits(clean) || parts.every(fits)) return clean;
-  return truncateUtf8(clean, maxIdentifierBytes);
+  return truncateText(clean, maxIdentifierBytes);
 }
 
 /** Appends a number until the name is free; keeps to the maximum size. */
 export function uniqueName(wanted: string, taken: ReadonlySet<string>): string {
   for (let n = 0; ; n++) {
     const suffix = n === 0 ? "" : `_${n}`;
-    const name = truncateUtf8(wanted, maxIdentifierBytes - suffix.length) + suffix;
+    const name = truncateText(wanted, maxIdentifierBytes - suffix.length) + suffix;
     if (!taken.has(name)) return name;
   }
 }

@@ -1,16 +1,8 @@
-import { once } from "node:events";
 import { type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createError, GeoferryError } from "../errors.js";
 import { describeSystemError } from "../io/input/source.js";
-
-/** Rejects when the signal is aborted; `stop` removes the listener. */
-function rejectOnAbort(signal: AbortSignal, stop: AbortSignal): Promise<never> {
-  signal.throwIfAborted();
-  return once(signal, "abort", { signal: stop }).then(() => {
-    throw signal.reason;
-  });
-}
+import { withAbort } from "../io/with-abort.js";
 
 /**
  * Writes bytes into a stream of the caller and closes it. Ends when the signal is aborted, even if the stream never settles
@@ -22,10 +14,9 @@ export async function writeToStream(
   output: Writable | WritableStream<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
-  const done = new AbortController();
   try {
     const target = output instanceof Writable ? output : Writable.fromWeb(output);
-    await Promise.race([pipeline(bytes, target, { signal }), rejectOnAbort(signal, done.signal)]);
+    await withAbort(pipeline(bytes, target, { signal }), signal);
   } catch (error) {
     bytes.destroy();
     if (signal.aborted) throw createError("interrupted", {}, error);
@@ -33,8 +24,6 @@ export async function writeToStream(
     const { code, message, details } = createError("output-failed", { output: "the output stream", reason });
     // No options to name: complete as it is, so that `cause` is the error of the stream.
     throw new GeoferryError(code, message, { ...details, options: [] }, error);
-  } finally {
-    done.abort();
   }
 }
 

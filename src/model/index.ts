@@ -15,4 +15,4 @@ export * from "./pack-features.js";
 export * from "./report.js";
 export { createSlab, type Slab } from "./slab.js";
 export { temporalTypeAt } from "./temporal-type.js";
-export { truncateUtf8 } from "./truncate-utf8.js";
+export { truncateText } from "./truncate-text.js";

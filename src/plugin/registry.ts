@@ -94,10 +94,17 @@ export class Registry {
     return this.findByExtension(path).some((format) => format.reader);
   }
 
+  /** The formats that have companions of this name: Shapefile for `roads.dbf`. */
+  findByCompanion(path: string): Format[] {
+    const name = path.toLowerCase();
+    return this.all().filter((format) =>
+      format.companionExtensions?.some((extension) => name.endsWith(`.${extension}`)),
+    );
+  }
+
   /** Whether a file of this name may belong to another beside it, as `roads.dbf` does to `roads.shp`. */
   isCompanion(path: string): boolean {
-    const name = path.toLowerCase();
-    return this.all().some((format) => format.companionExtensions?.some((extension) => name.endsWith(`.${extension}`)));
+    return this.findByCompanion(path).length > 0;
   }
 
   /** Extensions of the files beside one of this name that its reader may open. */

@@ -10,7 +10,7 @@ import {
 } from "../model/field.js";
 import { geometryTypes, Kind } from "../model/geometry.js";
 import { type FieldSummary, type LayerSummary, restrictToKinds } from "../model/layer-summary.js";
-import { truncateUtf8 } from "../model/truncate-utf8.js";
+import { truncateText } from "../model/truncate-text.js";
 import type { WriterCapabilities } from "../plugin/format.js";
 
 export interface FittedField {
@@ -70,23 +70,9 @@ export type EncodeName = (text: string) => Uint8Array;
 
 const encodeUtf8: EncodeName = (text) => Buffer.from(text, "utf8");
 
-const isAsciiText = (text: string): boolean => Buffer.byteLength(text) === text.length;
-
+/** Whether the encoding has the character. */
 const isEncodable = (character: string, encode: EncodeName): boolean =>
-  encode === encodeUtf8 || character === "?" || Buffer.from(encode(character)).toString("latin1") !== "?";
-
-/** The longest beginning of a text that takes at most `bytes` bytes. */
-function truncateEncoded(text: string, bytes: number, encode: EncodeName): string {
-  if (encode === encodeUtf8) return truncateUtf8(text, bytes);
-  let cut = "";
-  let size = 0;
-  for (const character of text) {
-    size += encode(character).length;
-    if (size > bytes) break;
-    cut += character;
-  }
-  return cut;
-}
+  character === "?" || Buffer.from(encode(character)).toString("latin1") !== "?";
 
 /**
  * Returns a name that the target allows: shortened and made unique, deterministically.
@@ -100,14 +86,9 @@ function fittedName(
 ): string {
   const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, allowedCharacter } = limits;
   const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
-  const isHeld = wanted !== "" && !allowedCharacter && !pattern?.test(wanted) === !pattern;
-  // A UTF-16 unit takes at most three bytes in UTF-8, and no other encoding has been chosen for names of ASCII.
-  if (
-    isHeld &&
-    3 * wanted.length <= maxBytes &&
-    !taken.has(plainKey) &&
-    (encode === encodeUtf8 || isAsciiText(wanted))
-  ) {
+  const isHeld = wanted !== "" && !allowedCharacter && !pattern?.test(wanted) === !pattern && encode === encodeUtf8;
+  // A UTF-16 unit takes at most three bytes in UTF-8.
+  if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
     taken.set(plainKey, 0);
     return wanted;
   }
@@ -118,7 +99,7 @@ function fittedName(
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
   const stem = takes(name) ? name : allowedPart(name, takes) || "field";
   const cut = (bytes: number) => {
-    const text = truncateEncoded(stem, bytes, encode);
+    const text = truncateText(stem, bytes, (character) => encode(character).length);
     return takes(text) ? text : text.trim();
   };
   const first = cut(maxBytes);

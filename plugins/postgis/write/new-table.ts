@@ -1,4 +1,4 @@
-import { truncateUtf8 } from "../../../src/model/index.js";
+import { truncateText } from "../../../src/model/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { maxIdentifierBytes, quoteLiteral } from "../identifiers.js";
 import type { PostgisChunk } from "./encoder.js";
@@ -10,7 +10,7 @@ import { fillIds, type TableTask, type TableWriter, ZoneTally, zoneAssumedMessag
 export const idChangedMessage = "features with a repeated id got the next free id";
 
 const withSuffix = (name: string, suffix: string): string =>
-  truncateUtf8(name, maxIdentifierBytes - Buffer.byteLength(suffix)) + suffix;
+  truncateText(name, maxIdentifierBytes - Buffer.byteLength(suffix)) + suffix;
 
 /** The column type of the geometry. */
 function geometryDeclaration({ design, postgis, srid, options }: TableTask): string {
@@ -163,7 +163,7 @@ export class NewTable implements TableWriter {
     ];
     for (const { part, kind } of parts) {
       const suffix = suffixes.find((one) => part.endsWith(one));
-      if (suffix === undefined || !part.startsWith(truncateUtf8(table, 20))) continue;
+      if (suffix === undefined || !part.startsWith(truncateText(table, 20))) continue;
       const what = kind === "S" ? "SEQUENCE" : "INDEX";
       const rename = `ALTER ${what} ${sqlName({ schema, table: part })} RENAME TO ${quoteIdentifier(withSuffix(name.table, suffix))}`;
       // The name may be taken; then the object keeps its temporary name.

@@ -285,9 +285,10 @@ function turnMeridian(meridian: PrimeMeridian, text: string | undefined): PrimeM
   const turn = text === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(turn)) return null;
   if (turn % 360 === 0) return meridian;
-  const degrees = (((meridian.degrees + turn) % 360) + 360) % 360;
-  if (degrees === 0) return greenwich;
-  return { name: `${degrees > 180 ? degrees - 360 : degrees}`, degrees: degrees > 180 ? degrees - 360 : degrees };
+  const east = (((meridian.degrees + turn) % 360) + 360) % 360;
+  if (east === 0) return greenwich;
+  const degrees = east > 180 ? east - 360 : east;
+  return { name: `${degrees}`, degrees };
 }
 
 function readMeridian(text: string | undefined): PrimeMeridian | null {

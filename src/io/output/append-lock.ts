@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createError } from "../../errors.js";
+import { withAbort } from "../with-abort.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "./abandoned-files.js";
 import { appendLockPath, isAppendLock, resolveSymlinks } from "./temporary-names.js";
 
@@ -53,17 +53,6 @@ async function awaitTurn(lock: string, signal: AbortSignal): Promise<() => void>
     throw error;
   }
   return end;
-}
-
-/** @throws interrupted */
-async function withAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const done = new AbortController();
-  try {
-    if (!signal.aborted) await Promise.race([work, once(signal, "abort", { signal: done.signal })]);
-  } finally {
-    done.abort();
-  }
-  if (signal.aborted) throw createError("interrupted", {}, signal.reason);
 }
 
 /**

@@ -64,7 +64,7 @@ async function* processPieces(
   const task = await executor.open(spec);
   // What a comparison in order cannot read, it finds missing, and reads again to report it.
   const isScan = outcome.kind === "summary" || (outcome.kind === "digest" && outcome.rules.isOrdered);
-  // Without splits, one thread reads, whatever the number of workers.
+  // One thread reads a layer without splits, whatever the number of workers.
   const isReadHere = executor.parallelism === 1 || !open.layer.splits;
   const pieces = isScan && isReadHere ? scanPieces(open, filter) : layerPieces(open, filter);
   // With a limit as few pieces as possible are read ahead, since readers also report losses of features beyond the limit.

@@ -1,13 +1,13 @@
 /** Expands the inputs of a request to files: folders and globs. */
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { awaitReplacedInput, awaitReplacedInputs, wasMovedAside } from "../../io/output/recover-outputs.js";
-import { findCompanions } from "../../io/output/temporary-names.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import type { Loss } from "../../model/report.js";
 import type { Registry } from "../../plugin/registry.js";
+import { mainFilesBeside } from "../plan/companion-owners.js";
 
 export interface ExpandedInput {
   /** The path or address to open, or `-` for stdin. */
@@ -126,18 +126,23 @@ export function globBase(pattern: string): string {
   return parts.slice(0, Math.max(0, magic)).join("/");
 }
 
-/**
- * Leaves out files that a pattern reaches again through a link to a folder, such as one to a folder above it. Links to
- * files stay.
- */
-function withoutRepetitions(paths: readonly string[]): string[] {
+/** Returns a function for the path of a file in the real folder; a link to a file stays one. Folders are resolved once. */
+function createRealPath(): (path: string) => string {
   const realFolders = new Map<string, string>();
-  const realPath = (path: string): string => {
+  return (path) => {
     const folder = dirname(path);
     const real = realFolders.get(folder) ?? realpathSync(folder);
     realFolders.set(folder, real);
     return join(real, basename(path));
   };
+}
+
+/**
+ * Leaves out files that a pattern reaches again through a link to a folder, such as one to a folder above it. Links to
+ * files stay.
+ */
+function withoutRepetitions(paths: readonly string[]): string[] {
+  const realPath = createRealPath();
   const isDirect = (path: string): boolean => realPath(path) === resolve(path);
   const direct = new Set(paths.filter(isDirect).map(realPath));
   const seen = new Set<string>();
@@ -151,16 +156,8 @@ function withoutRepetitions(paths: readonly string[]): string[] {
 
 /** The dataset that a file belongs to: `roads.shp` for `roads.dbf` beside it, otherwise the file itself. */
 function mainFileOf(path: string, registry: Registry): string {
-  const extension = extname(path).slice(1).toLowerCase();
-  for (const { extensions, companionExtensions, archive } of registry.all()) {
-    if (!companionExtensions?.includes(extension)) continue;
-    const mains = extensions.filter(
-      (name) => !companionExtensions.includes(name) && !archive?.extensions.includes(name),
-    );
-    const [main] = findCompanions(path, mains);
-    if (main !== undefined) return main;
-  }
-  return path;
+  const mains = registry.findByCompanion(path).flatMap((format) => mainFilesBeside(path, format));
+  return mains[0] ?? path;
 }
 
 /**
@@ -168,13 +165,13 @@ function mainFileOf(path: string, registry: Registry): string {
  * stay.
  */
 function readEachOnce(inputs: readonly ExpandedInput[], registry: Registry): ExpandedInput[] {
+  const realPath = createRealPath();
   const seen = new Set<string>();
   return inputs.filter(({ address }) => {
     if (isAddress(address, registry) || isBucketAddress(address) || !existsSync(address)) return true;
-    const main = mainFileOf(address, registry);
-    const key = join(realpathSync(dirname(main)), basename(main));
-    const isNew = !seen.has(key);
-    seen.add(key);
+    const file = realPath(mainFileOf(address, registry));
+    const isNew = !seen.has(file);
+    seen.add(file);
     return isNew;
   });
 }

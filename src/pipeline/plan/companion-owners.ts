@@ -33,6 +33,12 @@ export function filesBeside(file: string, extensions: readonly string[]): string
   }
 }
 
+/** The existing main files of a format beside a path, apart from archives: `roads.shp` for `roads.dbf`. */
+export function mainFilesBeside(file: string, { extensions, companionExtensions, archive }: Format): string[] {
+  const isMain = (name: string) => !companionExtensions?.includes(name) && !archive?.extensions.includes(name);
+  return filesBeside(file, extensions.filter(isMain));
+}
+
 /** Another dataset of the name of an output. */
 interface Neighbor {
   readonly path: string;
@@ -42,13 +48,7 @@ interface Neighbor {
 /** The other datasets with the name of the file, apart from companions such as `roads.dbf` and from archives. */
 function findNeighbors(file: string, registry: Registry): Neighbor[] {
   const formats = registry.all().filter((format) => companionExtensionsOf(format).length > 0);
-  return formats.flatMap((format) => {
-    const { extensions, companionExtensions = [], archive } = format;
-    const mains = extensions.filter(
-      (name) => !companionExtensions.includes(name) && !archive?.extensions.includes(name),
-    );
-    return filesBeside(file, mains).map((path) => ({ path, format }));
-  });
+  return formats.flatMap((format) => mainFilesBeside(file, format).map((path) => ({ path, format })));
 }
 
 /**

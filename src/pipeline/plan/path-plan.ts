@@ -22,7 +22,7 @@ import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { ConvertRequest, Host } from "../request.js";
 import { canWriteRejects } from "../write/earlier-rejects.js";
-import { filesBeside, refuseForeignCompanion, refuseForeignPrj } from "./companion-owners.js";
+import { filesBeside, mainFilesBeside, refuseForeignCompanion, refuseForeignPrj } from "./companion-owners.js";
 import { isUpdatedInPlace } from "./in-place-update.js";
 import { type ChosenWriter, splitExtension, zipOptions } from "./plan-outputs.js";
 
@@ -158,12 +158,11 @@ export interface PathPlanOptions {
 function inputFiles(inputs: readonly string[], registry: Registry): string[] {
   const files = inputs.filter((input) => existsSync(input));
   return files.flatMap((file) => {
-    const extension = extname(file).slice(1).toLowerCase();
-    const isCompanionOf = (format: Format) => format.companionExtensions?.includes(extension) === true;
-    const companions = registry.findByExtension(file).flatMap((format) => format.companionExtensions ?? []);
-    const datasets = registry.all().filter(isCompanionOf);
-    const mains = datasets.flatMap((format) => [...format.extensions, ...(format.companionExtensions ?? [])]);
-    return [file, ...filesBeside(file, [...new Set([...companions, ...mains])])];
+    const mains = registry.findByCompanion(file).flatMap((format) => mainFilesBeside(file, format));
+    return [file, ...mains].flatMap((main) => {
+      const companions = registry.findByExtension(main).flatMap((format) => format.companionExtensions ?? []);
+      return [main, ...filesBeside(main, companions)];
+    });
   });
 }
 

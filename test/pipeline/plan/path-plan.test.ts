@@ -107,6 +107,8 @@ describe("an output is refused and nothing changes", () => {
     // Another dataset of the name is not read.
     expect(await codeOf(convertFile(given, path("roads.csv")))).toBe("done");
     expect(await codeOf(convertFile(given, path("roads.csv"), overwrite))).toBe("done");
+    expect(await codeOf(convertFile(given, path("roads.shp.zip")))).toBe("done");
+    expect(await codeOf(convertFile(given, path("roads.shp.zip"), overwrite))).toBe("done");
   });
 
   test("a rejects file that is an input is rejected", async () => {

@@ -2,6 +2,7 @@
 import pLimit from "p-limit";
 import { asGeoferryError, createError } from "../../../errors.js";
 import { redactInputs } from "../../../io/redact.js";
+import { withAbort } from "../../../io/with-abort.js";
 import { planConversions } from "../../../pipeline/convert-many.js";
 import type { ConvertRequest, Host } from "../../../pipeline/request.js";
 import type { ConversionStep, SyncStep } from "../../job.js";
@@ -11,7 +12,6 @@ import { chunkFolder, removeChunks } from "../chunk-files.js";
 import { toInputNames, toSourceFileStats } from "../input-names.js";
 import { errorFromFailure } from "../job-payload.js";
 import { workQueueName } from "../queue-names.js";
-import { withAbort } from "../with-abort.js";
 import { dispatchDependent } from "./dispatch-sync.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { JobEntry } from "./job-dispatcher.js";

@@ -1,6 +1,7 @@
 /** Dispatches a sync step as one job in the queue of its map, which runs one job at a time. */
 import { asGeoferryError, createError } from "../../../errors.js";
 import { redactInputs } from "../../../io/redact.js";
+import { withAbort } from "../../../io/with-abort.js";
 import { expandInputs } from "../../../pipeline/input/expand-inputs.js";
 import type { Host } from "../../../pipeline/request.js";
 import type { SyncStep } from "../../job.js";
@@ -9,7 +10,6 @@ import { emptyFindingLists, toErrorReport } from "../../report/run-report.js";
 import { statFiles } from "../input-names.js";
 import { errorFromFailure, type SourceFileStat } from "../job-payload.js";
 import { mapQueueName } from "../queue-names.js";
-import { withAbort } from "../with-abort.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { JobEntry } from "./job-dispatcher.js";
 

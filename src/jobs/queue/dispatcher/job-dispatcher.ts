@@ -5,6 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
+import { withAbort } from "../../../io/with-abort.js";
 import { version } from "../../../version.js";
 import { checkQueueKeys, checkQueueList } from "../check-keys.js";
 import { checkCommands, connectionOptions, isRefusal, noop, openRedis, toConnectionError } from "../connection.js";
@@ -18,7 +19,6 @@ import {
 } from "../job-payload.js";
 import { type Cancellation, cancelChannel, isMapQueue, queuesKey } from "../queue-names.js";
 import { ensureReadableJob } from "../repair-job.js";
-import { withAbort } from "../with-abort.js";
 import { type ConnectedWorker, describeWorkers, listConnectedWorkers } from "./connected-workers.js";
 import type { DispatcherSettings } from "./settings.js";
 

@@ -1,9 +1,9 @@
-import { createError } from "../../errors.js";
+import { createError } from "../errors.js";
 
-/** Redis commands wait until the connection is back; an abort ends the wait. @throws interrupted */
+/** Waits for work that does not end by itself when the signal is aborted. @throws interrupted, and what the work throws */
 export const withAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
-    const stop = () => reject(createError("interrupted", {}));
+    const stop = () => reject(createError("interrupted", {}, signal.reason));
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
