@@ -3,8 +3,8 @@
 /** Bytes of the window, and the greatest number of marks. */
 export const windowBytes: usize = 65536;
 /** Readable behind the window. */
-export const window = memory.data(65536 + 32);
-/** A mark is four times the offset of its byte and an `Ending`. */
+export const window = memory.data(65536 + 128);
+/** A mark is the offset of its byte, the notation of the cell that it ends, as `Notation` bits, and an `Ending`. */
 export const marks = memory.data(4 * 65536, 4);
 
 export enum Ending {
@@ -13,15 +13,31 @@ export enum Ending {
   record,
   /** A line feed behind a carriage return, which has no mark of its own. */
   recordOfTwo,
-  /** A quote or another carriage return, which only the whole record explains. */
+  /** Another carriage return, or a quote that does not enclose a whole cell: only the whole record explains them. */
   unclear,
 }
 
-/** Of the last call of `findMarks`. */
+export enum Notation {
+  /** Between quotes, which are the first and the last byte of the cell. */
+  quoted = 4,
+  /** With doubled quotes inside. */
+  doubled = 8,
+  /** With line ends inside. */
+  broken = 16,
+}
+
+/** A mark is shifted by this to the offset. */
+export const offsetShift: u32 = 5;
+
+/** Of the last call of `findMarks`: where the first cell begins, and the number of marks. */
+let firstCell: usize = window;
 export let markCount: u32 = 0;
 
-export function setMarkCount(count: u32): void {
-  markCount = count;
+/** @param end behind the last mark. @returns the number of marks */
+export function setMarks(from: u32, end: usize): u32 {
+  firstCell = window + from;
+  markCount = <u32>((end - marks) >> 2);
+  return markCount;
 }
 
 export function markAt(index: u32): u32 {
@@ -32,20 +48,22 @@ export function endingOf(mark: u32): Ending {
   return <Ending>(mark & 3);
 }
 
-/** Where the cell is that the mark ends. */
+/** Where the text of the cell is that the mark ends, without the quotes around it. */
 export function cellStart(index: u32): usize {
-  return index === 0 ? window : window + (markAt(index - 1) >>> 2) + 1;
+  const quotes = <usize>(markAt(index) >>> 2) & 1;
+  return quotes + (index === 0 ? firstCell : window + (markAt(index - 1) >>> offsetShift) + 1);
 }
 
 export function cellEnd(index: u32): usize {
   const mark = markAt(index);
-  return window + (mark >>> 2) - (endingOf(mark) === Ending.recordOfTwo ? 1 : 0);
+  const quotes = <usize>(mark >>> 2) & 1;
+  return window + (mark >>> offsetShift) - (endingOf(mark) === Ending.recordOfTwo ? 1 : 0) - quotes;
 }
 
 /** The result of the last call of `countRecords`. */
 let counted: u32 = 0;
 
-/** The number of records that the last call looked at: their cells are as many as the columns, and have no quotes. */
+/** The number of records that the last call looked at: their cells are as many as the columns. */
 export function candidates(): u32 {
   return counted;
 }

@@ -1,14 +1,15 @@
 /**
  * Reads records of a table of text into columns, up to the first with a cell that is not in its plainest form: an integer
- * or decimal that a double holds exactly, `true` or `false`, a canonical date or time, any text without quotes.
+ * or decimal that a double holds exactly, `true` or `false`, a canonical date or time, any text.
  */
 import { isTruth, readDouble, readInteger, readsDecimal, readsInteger } from "./cell-values.js";
-import { cellEnd, cellStart, countRecords } from "./cell-window.js";
+import { cellEnd, cellStart, countRecords, markAt, Notation } from "./cell-window.js";
 import { ColumnKind } from "./column-kind.js";
 import { Temporal, temporalType } from "./temporal.js";
 
 /** The kind of each column, and this bit if an empty cell is left to TypeScript. */
 const filledBit: u8 = 128;
+const quote: u8 = 34;
 const kinds = memory.data(1024);
 /** Where the bytes of each column of bytes begin in `texts`. */
 const textStarts = memory.data(4 * 1024, 4);
@@ -125,11 +126,17 @@ function readTexts(
   for (let n: u32 = 0; n < count; n++, mark += step) {
     const from = cellStart(mark);
     const to = cellEnd(mark);
-    store<u8>(present + n, <u8>(from !== to));
+    const notation = markAt(mark);
+    // Only text can be two quotes with nothing between them.
+    const isEmptyText = kind === ColumnKind.text && (notation & Notation.quoted) !== 0;
+    store<u8>(present + n, <u8>(from !== to || isEmptyText));
     if (from !== to) {
       if (kind !== ColumnKind.text && !isCanonical(kind, from, to)) return n;
-      copy(end, from, to - from);
-      end += to - from;
+      if ((notation & Notation.doubled) !== 0) end = copyUnquoted(end, from, to);
+      else {
+        copy(end, from, to - from);
+        end += to - from;
+      }
     }
     store<u32>(offsets + 4 * <usize>(n + 1), <u32>(end - into));
   }
@@ -140,6 +147,22 @@ function isCanonical(kind: ColumnKind, from: usize, to: usize): bool {
   const found = temporalType(from, to);
   if (kind === ColumnKind.date) return found === Temporal.date;
   return kind === ColumnKind.time ? found === Temporal.time : found === Temporal.datetime;
+}
+
+/** Copies bytes, of two consecutive quotes one. @returns the end of the copy */
+function copyUnquoted(to: usize, from: usize, end: usize): usize {
+  let target = to;
+  let at = from;
+  while (at < end) {
+    const bytes = v128.load(at);
+    v128.store(target, bytes);
+    const quotes = <u32>i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(quote)));
+    // Those behind the cell are not copied.
+    const size = min<usize>(quotes === 0 ? 16 : ctz(quotes) + 1, end - at);
+    target += size;
+    at += size + <usize>(quotes !== 0);
+  }
+  return target;
 }
 
 /** Copies bytes and up to fifteen behind them, which are overwritten later. */

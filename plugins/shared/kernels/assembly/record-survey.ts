@@ -1,6 +1,6 @@
 /** Passes over records that tell nothing new of the columns of a table of text. */
 import { CellFlag, flagOf } from "./cell-values.js";
-import { cellEnd, cellStart, countRecords } from "./cell-window.js";
+import { cellEnd, cellStart, countRecords, markAt, Notation } from "./cell-window.js";
 
 /** What is looked at in the cells of a column, as bits. */
 enum Look {
@@ -8,6 +8,10 @@ enum Look {
   flag = 2,
   /** Empty cells are left to TypeScript. */
   filled = 4,
+  /** Cells of two quotes with nothing between them are. */
+  emptyText = 8,
+  /** Cells without quotes are. */
+  unquoted = 16,
 }
 
 /** What is known of a column. */
@@ -59,12 +63,16 @@ function passCells(state: ColumnState, first: u32, step: u32, count: u32, decima
   for (let n: u32 = 0; n < count; n++, mark += step) {
     const from = cellStart(mark);
     const to = cellEnd(mark);
+    const notation = markAt(mark);
+    const isQuoted = (notation & Notation.quoted) !== 0;
     if (from === to) {
-      if ((look & Look.filled) !== 0) return n;
+      if ((look & Look.filled) !== 0 || (isQuoted && (look & Look.emptyText) !== 0)) return n;
       continue;
     }
     if (<u32>(to - from) > maxSize) return n;
     if ((look & Look.flag) === 0) continue;
+    // A value with quotes inside is text.
+    if (isQuoted ? (notation & Notation.doubled) !== 0 : (look & Look.unquoted) !== 0) return n;
     const flag = flagOf(from, to, decimal);
     if (flag === CellFlag.unknown || (flag & ~flags) !== 0) return n;
   }

@@ -4,7 +4,7 @@ import type { RecordPasser } from "../records/record-blocks.js";
 import { minMarkedBytes } from "../records/record-scanner.js";
 
 /** What the kernel looks at; the bits of `Look` in `plugins/shared/kernels/assembly/record-survey.ts`. */
-const Look = { size: 1, flag: 2, filled: 4 } as const;
+const Look = { size: 1, flag: 2, filled: 4, emptyText: 8, unquoted: 16 } as const;
 /** Members of `ColumnState` there. */
 const stateWords = 4;
 
@@ -47,6 +47,16 @@ export class ColumnStates {
     this.words[at]! |= Look.filled;
   }
 
+  /** Leaves records to TypeScript in which the column is two quotes with nothing between them. */
+  refuseEmptyText(column: number): void {
+    this.words[stateWords * column]! |= Look.emptyText;
+  }
+
+  /** Leaves records to TypeScript in which the column has a value without quotes. */
+  refuseUnquoted(column: number): void {
+    this.words[stateWords * column]! |= Look.unquoted;
+  }
+
   /** Cells of the column that are not empty, in the records that were passed over. */
   valuesOf(column: number): number {
     return this.words[stateWords * column + 3]!;
@@ -56,6 +66,7 @@ export class ColumnStates {
 /** Passes over records that tell a scan nothing new: most of them. */
 export class KnownRecords implements RecordPasser {
   end = 0;
+  lines = 0;
   private readonly marks: CellMarks;
   private readonly states: ColumnStates;
   private readonly runs = new RunLength();
@@ -68,20 +79,24 @@ export class KnownRecords implements RecordPasser {
     this.states = new ColumnStates(this.marks, scan.columnCount);
   }
 
-  pass(bytes: Uint8Array, at: number): number {
-    if (bytes.length < minMarkedBytes) return 0;
+  pass(bytes: Uint8Array, at: number): boolean {
+    if (bytes.length < minMarkedBytes) return false;
     const { marks, scan, states, runs } = this;
     const most = runs.next();
-    if (most === 0 || !scan.describeColumns(states)) return 0;
+    if (most === 0 || !scan.describeColumns(states)) return false;
     const first = marks.ofRecord(bytes, at);
-    if (first < 0) return 0;
+    if (first < 0) {
+      runs.ended(0, true);
+      return false;
+    }
     const { columnCount, decimal } = scan;
     const records = marks.kernel.passRecords(first, columnCount, most, decimal);
     const stopped = records === 0 || records < marks.kernel.candidates();
     runs.ended(records, stopped);
-    if (records === 0) return 0;
+    if (records === 0) return false;
     this.end = marks.pass(first, records, columnCount);
+    this.lines = marks.lines;
     scan.pass(records, states);
-    return records;
+    return true;
   }
 }

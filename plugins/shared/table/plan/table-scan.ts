@@ -199,10 +199,15 @@ export class TableScan implements ColumnScan {
     states.clear(this.columns);
     for (const c of this.active) {
       // Values of columns of several types are counted one by one.
-      const known = unquoted[c] === 1 && mixed.isMixed[c] === 0 ? flags[c]! : 0;
+      const known = mixed.isMixed[c] === 0 ? flags[c]! : 0;
       states.set(c, known, Math.min(sizes.texts[c]!, sizes.typed[c]!));
+      if (unquoted[c] === 0) states.refuseUnquoted(c);
+      if (sizes.empties[c] === 0) states.refuseEmptyText(c);
     }
-    for (const c of this.settled) states.set(c, null, sizes.texts[c]!);
+    for (const c of this.settled) {
+      states.set(c, null, sizes.texts[c]!);
+      if (sizes.empties[c] === 0) states.refuseEmptyText(c);
+    }
     for (const c of filled) states.requireValues(c);
     return true;
   }

@@ -126,7 +126,7 @@ export class BatchReader {
     if (!kernel.addPoints(rows, this.builder)) for (let n = 0; n < rows; n++) this.builder.addNull();
     for (let c = 0; c < columns.length; c++) columns[c]?.pushAll(kernel, c, rows);
     for (let n = 0; n < rows; n++) this.records[this.rows++] = ++this.passedRecords;
-    this.passedLines += rows;
+    this.passedLines += kernel.lines;
     return kernel.end;
   }
 

@@ -23,8 +23,9 @@ const kindsByType: Partial<Record<ColumnPlan["type"], number>> = {
 
 /** Reads records of the usual form into columns, many at once; others are left to `BatchReader`. */
 export class RecordColumns {
-  /** The end of the last records in their block. */
+  /** The end of the last records in their block, and the number of their lines. */
   end = 0;
+  lines = 0;
   /** The bytes of all columns of bytes. */
   readonly texts: Uint8Array;
   private readonly buffer: ArrayBuffer;
@@ -76,13 +77,18 @@ export class RecordColumns {
     const wanted = Math.min(most, runs.next());
     if (wanted === 0) return 0;
     const first = marks.ofRecord(bytes, at);
-    if (first < 0) return 0;
+    if (first < 0) {
+      runs.ended(0, true);
+      return 0;
+    }
     // Other tables use the kernel, too.
     this.kernelKinds.set(kinds);
     const rows = marks.kernel.readRecords(first, kinds.length, wanted);
     this.stride = marks.kernel.candidates();
     runs.ended(rows, rows === 0 || rows < this.stride);
-    if (rows > 0) this.end = marks.pass(first, rows, kinds.length);
+    if (rows === 0) return 0;
+    this.end = marks.pass(first, rows, kinds.length);
+    this.lines = marks.lines;
     return rows;
   }
 

@@ -6,7 +6,8 @@ export interface CellsKernel {
   readonly memory: WebAssembly.Memory;
   windowAt(): number;
   marksAt(): number;
-  findMarks(size: number, delimiter: number): number;
+  findMarks(from: number, size: number, delimiter: number): number;
+  countLines(first: number, records: number, columns: number): number;
   statesAt(): number;
   passRecords(first: number, columns: number, most: number, decimal: number): number;
   kindsAt(): number;
@@ -18,18 +19,24 @@ export interface CellsKernel {
   readRecords(first: number, columns: number, most: number): number;
 }
 
-/** What a byte ends; in the lowest bits of a mark, below the offset of the byte in its window. */
+/** What a byte ends; in the lowest bits of a mark, below the notation of the cell and the offset of the byte. */
 export const Ending = {
   cell: 0,
   /** A line feed. */
   record: 1,
   /** A line feed behind a carriage return, which has no mark of its own. */
   recordOfTwo: 2,
-  /** A quote or another carriage return, which only the whole record explains. */
+  /** Another carriage return, or a quote that does not enclose a whole cell: the last mark. */
   unclear: 3,
 } as const;
-export const endingBits = 2;
-export const endingMask = (1 << endingBits) - 1;
+export const endingMask = 3;
+/** The `CellMark` bits of the cell, shifted; it is quoted or doubled. */
+export const notationShift = 2;
+export const notationMask = 3;
+/** The bit of a cell with line ends inside. */
+export const brokenBit = 16;
+/** A mark is shifted by this to the offset of its byte in the window. */
+export const offsetShift = 5;
 
 /** Bytes of a window, and the most cells in it. */
 export const windowBytes = 1 << 16;
@@ -46,17 +53,21 @@ const createKernel = createKernelFactory<CellsKernel>(wasm);
 export class CellMarks {
   readonly kernel: CellsKernel;
   private readonly window: Uint8Array;
-  /** Four times the offset of a byte in the window, and its `Ending`. */
+  /** The offset of a byte in the window, the notation of the cell that it ends, and its `Ending`. */
   readonly marks: Uint32Array;
   private count = 0;
   /** The last mark of the window that ends a record; −1 without one. */
   private lastRecord = -1;
-  /** The block, and the range of the window in it. */
+  /** The block, the range of the window in it, and where the first marked record begins. */
   private block: Uint8Array | null = null;
   from = 0;
   private to = 0;
+  private begin = 0;
+  /** The unclear byte in the block, behind which there are no marks; −1 without one. */
+  private unclearAt = -1;
   /** The first mark that is not before the last position asked for. */
   private next = 0;
+  lines = 0;
 
   private constructor(private readonly delimiter: number) {
     this.kernel = createKernel();
@@ -80,36 +91,51 @@ export class CellMarks {
    * −1 without one.
    */
   ofRecord(block: Uint8Array, at: number): number {
-    const isLoaded = block === this.block && at >= this.from && at < this.to;
-    const mark = isLoaded ? this.firstFrom(at) : this.count;
-    if (mark <= this.lastRecord && isLoaded) return mark;
-    if (isLoaded && at === this.from) return -1;
-    this.load(block, at);
-    return this.lastRecord < 0 ? -1 : 0;
+    if (block === this.block && at >= this.begin && at < this.to) {
+      const mark = this.firstFrom(at);
+      if (mark <= this.lastRecord) return mark;
+      if (at === this.from || at <= this.unclearAt) return -1;
+      if (this.unclearAt >= 0 && this.find(at)) return 0;
+    }
+    return this.load(block, at) ? 0 : -1;
   }
 
-  /** Passes over so many records of `columns` cells each, whose first mark is `first`. @returns their end in the block */
+  /**
+   * Passes over so many records of `columns` cells each, whose first mark is `first`; `lines` is then the number of their
+   * lines. @returns their end in the block
+   */
   pass(first: number, records: number, columns: number): number {
     this.next = first + records * columns;
-    return this.from + (this.marks[this.next - 1]! >>> endingBits) + 1;
+    this.lines = this.kernel.countLines(first, records, columns);
+    return this.from + (this.marks[this.next - 1]! >>> offsetShift) + 1;
   }
 
   private firstFrom(at: number): number {
-    const wanted = (at - this.from) << endingBits;
+    const wanted = (at - this.from) << offsetShift;
     if (this.next > 0 && this.marks[this.next - 1]! >= wanted) this.next = 0;
     while (this.next < this.count && this.marks[this.next]! < wanted) this.next++;
     return this.next;
   }
 
-  private load(block: Uint8Array, at: number): void {
+  private load(block: Uint8Array, at: number): boolean {
     this.block = block;
     this.from = at;
     this.to = Math.min(block.length, at + windowBytes);
     this.window.set(block.subarray(at, this.to));
-    this.count = this.kernel.findMarks(this.to - at, this.delimiter);
+    return this.find(at);
+  }
+
+  /** Finds the marks of the window from `at` of the block on. @returns whether one ends a record */
+  private find(at: number): boolean {
+    this.begin = at;
+    this.count = this.kernel.findMarks(at - this.from, this.to - this.from, this.delimiter);
     this.next = 0;
+    const last = this.marks[this.count - 1] ?? 0;
+    const isUnclear = this.count > 0 && (last & endingMask) === Ending.unclear;
+    this.unclearAt = isUnclear ? this.from + (last >>> offsetShift) : -1;
     this.lastRecord = this.count - 1;
     while (this.lastRecord >= 0 && !isRecordEnd(this.marks[this.lastRecord]! & endingMask)) this.lastRecord--;
+    return this.lastRecord >= 0;
   }
 }
 

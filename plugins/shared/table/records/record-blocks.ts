@@ -104,11 +104,12 @@ export interface RecordProgress {
   readonly lines: number;
 }
 
-/** Passes over records that need no visit, each of one line; `end` is behind the last ones. */
+/** Passes over records that need no visit; `end` is behind the last ones, and `lines` is the number of their lines. */
 export interface RecordPasser {
   readonly end: number;
-  /** @returns how many records from `at` on it passed over */
-  pass(bytes: Uint8Array, at: number): number;
+  readonly lines: number;
+  /** @returns whether it passed over records from `at` on */
+  pass(bytes: Uint8Array, at: number): boolean;
 }
 
 /** Iterates over the whole records of a block, without blank lines; counts lines from 1 within the block. */
@@ -123,10 +124,9 @@ export function forEachRecord(
   let at = 0;
   let lines = 0;
   while (at < bytes.length) {
-    const passed = passer ? passer.pass(bytes, at) : 0;
-    if (passed > 0) {
-      lines += passed;
-      at = passer!.end;
+    if (passer?.pass(bytes, at)) {
+      lines += passer.lines;
+      at = passer.end;
       continue;
     }
     const final = blockEnd === "file" || (blockEnd === "limit" && at === 0);

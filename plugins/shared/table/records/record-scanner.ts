@@ -1,6 +1,6 @@
 import { firstMarkedByte, highBits, lowBits } from "../../text/byte-words.js";
 import { DataViewCache } from "../../text/data-view.js";
-import { CellMarks, Ending, endingBits, endingMask } from "./cell-marks.js";
+import { brokenBit, CellMarks, Ending, endingMask, notationMask, notationShift, offsetShift } from "./cell-marks.js";
 
 /** The notation of a cell in the file, as bits. */
 export const CellMark = {
@@ -29,7 +29,7 @@ const maxLoopBytes = 24;
 
 /** Blocks of fewer bytes are not worth a kernel. */
 export const minMarkedBytes = 1 << 18;
-const maxQuotedInRow = 64;
+const maxUnclearInRow = 64;
 
 /** Finds line ends and quotes by native search: long cells are most of a file of geometries. */
 class LineBreakFinder {
@@ -116,8 +116,8 @@ export class RecordScanner {
   private readonly views = new DataViewCache();
   private cellMarks: CellMarks | null = null;
   /** Consecutive records that marks do not explain, and the last block that seems to have no others. */
-  private quotedInRow = 0;
-  private quotedBlock: Uint8Array | null = null;
+  private unclearInRow = 0;
+  private unclearBlock: Uint8Array | null = null;
 
   constructor(delimiter: number) {
     this.delimiter = delimiter;
@@ -145,41 +145,44 @@ export class RecordScanner {
     return this.scanCells(bytes, from, to, final);
   }
 
-  /** Scans a record without quotes that ends with a line feed, by marks; returns false for any other. */
+  /** Scans a record that ends with a line feed, and whose quotes enclose whole cells, by marks; returns false for any other. */
   private scanMarks(bytes: Uint8Array, from: number, to: number): boolean {
-    if (bytes === this.quotedBlock) return false;
+    if (bytes === this.unclearBlock) return false;
     this.cellMarks ??= CellMarks.of(this.delimiter);
     const { cellMarks } = this;
     const { marks } = cellMarks;
     let mark = cellMarks.ofRecord(bytes, from);
-    if (mark < 0) return false;
+    if (mark < 0) return this.countUnclear(bytes);
     const base = cellMarks.from;
+    let lines = 1;
     for (let cells = 0, start = from; ; mark++) {
       const found = marks[mark]!;
       const ending = found & endingMask;
-      if (ending === Ending.unclear) return this.countQuoted(bytes);
       if (cells === this.starts.length) this.grow();
-      const at = base + (found >>> endingBits);
-      this.starts[cells] = start;
-      this.ends[cells] = ending === Ending.recordOfTwo ? at - 1 : at;
-      this.marks[cells++] = CellMark.plain;
+      const at = base + (found >>> offsetShift);
+      const notation = (found >>> notationShift) & notationMask;
+      const quotes = notation & CellMark.quoted;
+      this.starts[cells] = start + quotes;
+      this.ends[cells] = (ending === Ending.recordOfTwo ? at - 1 : at) - quotes;
+      this.marks[cells++] = notation;
+      if ((found & brokenBit) !== 0) lines += this.breaks.count(bytes, start, at - 1);
       start = at + 1;
       if (ending === Ending.cell) continue;
       if (start > to) return false;
       this.cells = cells;
       this.next = start;
-      this.lines = 1;
+      this.lines = lines;
       this.hasStray = false;
-      this.quotedInRow = 0;
+      this.unclearInRow = 0;
       return true;
     }
   }
 
-  /** Gives up marks for a block that seems to have quotes in all records. */
-  private countQuoted(bytes: Uint8Array): false {
-    if (++this.quotedInRow === maxQuotedInRow) {
-      this.quotedBlock = bytes;
-      this.quotedInRow = 0;
+  /** Gives up marks for a block that seems to have no records that they explain. */
+  private countUnclear(bytes: Uint8Array): false {
+    if (++this.unclearInRow === maxUnclearInRow) {
+      this.unclearBlock = bytes;
+      this.unclearInRow = 0;
     }
     return false;
   }
