@@ -18,6 +18,18 @@ function matches(block: usize, byte: u8): u64 {
   return first | (second << 16) | (third << 32) | (fourth << 48);
 }
 
+/** Which of sixteen bytes are line ends. */
+function lineEndsOf(bytes: v128): v128 {
+  return v128.or(i8x16.eq(bytes, i8x16.splat(lineFeed)), i8x16.eq(bytes, i8x16.splat(carriageReturn)));
+}
+
+/** Whether a block has line ends. */
+function hasLineEnd(block: usize): bool {
+  const first = v128.or(lineEndsOf(v128.load(block)), lineEndsOf(v128.load(block, 16)));
+  const last = v128.or(lineEndsOf(v128.load(block, 32)), lineEndsOf(v128.load(block, 48)));
+  return v128.any_true(v128.or(first, last));
+}
+
 /** Bit n is the parity of the bits up to n. */
 function parities(bits: u64): u64 {
   let sums = bits ^ (bits << 1);
@@ -50,8 +62,17 @@ export function findMarks(from: u32, size: u32, delimiter: u8): u32 {
   for (let at = from; at < size; at += 64) {
     const block = window + at;
     const used = bitsBelow(size - at);
-    const lineEnds = (matches(block, lineFeed) | matches(block, carriageReturn)) & used;
     const quotes = matches(block, quote) & used;
+    if ((inside & ~quotes) === ~(<u64>0)) {
+      // Most of long cells, as those of geometries.
+      if (hasLineEnd(block)) {
+        notation |= Notation.broken;
+        hasBroken = true;
+      }
+      ended = 0;
+      continue;
+    }
+    const lineEnds = (matches(block, lineFeed) | matches(block, carriageReturn)) & used;
     let ends = (matches(block, delimiter) & used) | lineEnds;
     let doubled: u64 = 0;
     let broken: u64 = 0;
@@ -74,26 +95,25 @@ export function findMarks(from: u32, size: u32, delimiter: u8): u32 {
     ended = ends >> 63;
     if (odd !== 0) ends &= bitsBelow(ctz(odd));
     for (; ends !== 0; ends &= ends - 1) {
-      const bit = ctz(ends);
-      const offset = at + <u32>bit;
+      const offset = at + <u32>ctz(ends);
       const byte = load<u8>(window + offset);
       let ending = Ending.cell;
-      let end = window + offset;
-      if (byte === carriageReturn) {
-        if (offset + 1 === size || load<u8>(end, 1) === lineFeed) continue;
-        return endUnclear(from, mark, offset);
-      }
-      if (byte === lineFeed) {
-        const isOfTwo = offset > from && load<u8>(end - 1) === carriageReturn;
-        end -= <usize>isOfTwo;
+      if (byte !== delimiter) {
+        if (byte === carriageReturn) {
+          if (offset + 1 === size || load<u8>(window + offset, 1) === lineFeed) continue;
+          return endUnclear(from, mark, offset);
+        }
+        const isOfTwo = offset > from && load<u8>(window + offset - 1) === carriageReturn;
         ending = isOfTwo ? Ending.recordOfTwo : Ending.record;
       }
       if (hasQuotes) {
-        if ((doubled & bitsBelow(bit)) !== 0) notation |= Notation.doubled;
-        if ((broken & bitsBelow(bit)) !== 0) notation |= Notation.broken;
-        if (end > window + from && load<u8>(end - 1) === quote) notation |= Notation.quoted;
-        doubled &= ~bitsBelow(bit);
-        broken &= ~bitsBelow(bit);
+        const end = offset - <u32>(ending === Ending.recordOfTwo);
+        if (end > from && load<u8>(window + end - 1) === quote) notation |= Notation.quoted;
+        const before = (ends & (0 - ends)) - 1;
+        if ((doubled & before) !== 0) notation |= Notation.doubled;
+        if ((broken & before) !== 0) notation |= Notation.broken;
+        doubled &= ~before;
+        broken &= ~before;
       }
       store<u32>(mark, (offset << offsetShift) | notation | ending);
       notation = 0;
