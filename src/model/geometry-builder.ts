@@ -314,10 +314,12 @@ export class GeometryBuilder {
 
   copyPositions(column: GeometryColumn, from: number, to: number): void {
     const { xy, z, m } = column;
-    for (let k = from; k < to; k++) {
-      if (z || m) this.addPositionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
-      else this.addPosition(xy[2 * k]!, xy[2 * k + 1]!);
+    if (!z && !m) {
+      this.addPositionsFromArray(xy, from, to);
+      return;
     }
+    for (let k = from; k < to; k++)
+      this.addPositionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
   }
 
   /** Empties the builder after `finish` for reuse of its memory. */

@@ -1,6 +1,6 @@
 /**
  * What the cells of a table of text are, and the numbers in them. Cells of rarer forms are left to TypeScript. Behind a cell
- * is a delimiter or line end, which is no digit, and at least eight bytes can be read.
+ * is a delimiter, line end or quote, which is no digit, and at least eight bytes can be read.
  */
 import { Temporal, temporalType } from "./temporal.js";
 
@@ -135,48 +135,53 @@ export function readsInteger(from: usize, to: usize): bool {
   return true;
 }
 
+/** Reads a number as `decimalEnd` does. @returns whether the cell is one */
+export function readsDecimal(from: usize, to: usize): bool {
+  return decimalEnd(from) === to;
+}
+
 /**
  * Reads a number of at most fifteen digits, with or without decimals: the digits and the power of ten are exact doubles, so
  * that their quotient is the nearest double (W. D. Clinger, "How to read floating point numbers accurately", 1990).
- * @returns whether the cell is one
+ * @returns its end; 0 if there is none. The byte there may belong to it in another form
  */
-export function readsDecimal(from: usize, to: usize): bool {
+export function decimalEnd(from: usize): usize {
   const isNegative = load<u8>(from) === minus;
   const start = from + <usize>isNegative;
   const first = wordAt(start);
   const places = countDigits(first);
-  if (places > 1 && load<u8>(start) === zero) return false;
-  if (places - 1 >= 7) return places === 8 && readsLongDecimal(start, to, isNegative);
+  if (places > 1 && load<u8>(start) === zero) return 0;
+  if (places - 1 >= 7) return places === 8 ? longDecimalEnd(start, isNegative) : 0;
   const at = start + places;
-  let value = <f64>digitsToNumber(first, places);
-  let decimals: u32 = 0;
-  if (at !== to) {
-    if (load<u8>(at) !== point) return false;
-    const second = wordAt(at + 1);
-    decimals = countDigits(second);
-    if (decimals - 1 >= 7) return decimals === 8 && readsLongDecimal(start, to, isNegative);
-    if (at + 1 + decimals !== to) return false;
-    value = value * unchecked(powersOfTen[decimals]) + <f64>digitsToNumber(second, decimals);
+  const value = <f64>digitsToNumber(first, places);
+  if (load<u8>(at) !== point) {
+    setDouble(value, 0, isNegative);
+    return at;
   }
-  setDouble(value, decimals, isNegative);
-  return true;
+  const second = wordAt(at + 1);
+  const decimals = countDigits(second);
+  if (decimals - 1 >= 7) return decimals === 8 ? longDecimalEnd(start, isNegative) : 0;
+  const digits = value * unchecked(powersOfTen[decimals]) + <f64>digitsToNumber(second, decimals);
+  setDouble(digits, decimals, isNegative);
+  return at + 1 + decimals;
 }
 
-/** Like `readsDecimal`, digit by digit, behind a sign. */
-function readsLongDecimal(start: usize, to: usize, isNegative: bool): bool {
+/** Like `decimalEnd`, digit by digit, behind a sign. */
+function longDecimalEnd(start: usize, isNegative: bool): usize {
   const at = digitsEnd(start);
   const places = <u32>(at - start);
-  if (places > maxExactDigits) return false;
-  let decimals: u32 = 0;
+  if (places > maxExactDigits) return 0;
   let value = digitsAt(start, places);
-  if (at !== to) {
-    decimals = <u32>(to - at - 1);
-    if (load<u8>(at) !== point || decimals === 0 || places + decimals > maxExactDigits) return false;
-    if (digitsEnd(at + 1) !== to) return false;
-    for (let next = at + 1; next < to; next++) value = value * 10 + digitAt(next);
+  if (load<u8>(at) !== point) {
+    setDouble(<f64>value, 0, isNegative);
+    return at;
   }
+  const to = digitsEnd(at + 1);
+  const decimals = <u32>(to - at - 1);
+  if (decimals === 0 || places + decimals > maxExactDigits) return 0;
+  for (let next = at + 1; next < to; next++) value = value * 10 + digitAt(next);
   setDouble(<f64>value, decimals, isNegative);
-  return true;
+  return to;
 }
 
 /** @param digits without the point */

@@ -68,6 +68,11 @@ export function candidates(): u32 {
   return counted;
 }
 
+/** Says that the last call need have looked at so many only. */
+export function limitCandidates(records: u32): void {
+  counted = records;
+}
+
 /** The number of consecutive records of so many cells, at most `most`, whose first mark is `first`. */
 export function countRecords(first: u32, columns: u32, most: u32): u32 {
   counted = findRecords(first, columns, most);

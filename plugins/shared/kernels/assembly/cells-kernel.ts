@@ -7,7 +7,8 @@ import { marks, window } from "./cell-window.js";
 export { countLines, findMarks } from "./cell-marks.js";
 export { candidates } from "./cell-window.js";
 export { kindsAt, presenceAt, readRecords, textStartsAt, textsAt, valuesAt } from "./record-columns.js";
-export { passRecords, statesAt } from "./record-survey.js";
+export { passRecords, prefixAt, setPrefix, statesAt } from "./record-survey.js";
+export { geometryKindsAt, partOffsetsAt, positionOffsetsAt, ringOffsetsAt, xyAt } from "./wkt-column.js";
 
 export function windowAt(): usize {
   return window;

@@ -1,11 +1,12 @@
 /**
  * Reads records of a table of text into columns, up to the first with a cell that is not in its plainest form: an integer
- * or decimal that a double holds exactly, `true` or `false`, a canonical date or time, any text.
+ * or decimal that a double holds exactly, `true` or `false`, a canonical date or time, any text, WKT of the most common form.
  */
 import { isTruth, readDouble, readInteger, readsDecimal, readsInteger } from "./cell-values.js";
-import { cellEnd, cellStart, countRecords, markAt, Notation } from "./cell-window.js";
+import { cellEnd, cellStart, countRecords, limitCandidates, markAt, Notation } from "./cell-window.js";
 import { ColumnKind } from "./column-kind.js";
 import { Temporal, temporalType } from "./temporal.js";
+import { hasEnough, readGeometries } from "./wkt-column.js";
 
 /** The kind of each column, and this bit if an empty cell is left to TypeScript. */
 const filledBit: u8 = 128;
@@ -38,11 +39,20 @@ export function textsAt(): usize {
 /**
  * Reads records of `columns` cells, at most `most`.
  * @param first the first mark of the first of them
+ * @param geometry the column of WKT; −1 without one
+ * @param positions the last record is the one with which the geometries have so many positions
  * @returns how many they are
  */
-export function readRecords(first: u32, columns: u32, most: u32): u32 {
-  const counted = countRecords(first, columns, most);
+export function readRecords(first: u32, columns: u32, most: u32, geometry: i32, positions: u32): u32 {
+  let counted = countRecords(first, columns, most);
   let records = counted;
+  if (geometry >= 0) {
+    records = readGeometries(first + <u32>geometry, columns, counted, positions);
+    if (hasEnough) {
+      limitCandidates(records);
+      counted = records;
+    }
+  }
   let text: usize = texts;
   for (let column: u32 = 0; column < columns && records > 0; column++) {
     const kind = load<u8>(kinds + column);

@@ -12,6 +12,8 @@ enum Look {
   emptyText = 8,
   /** Cells without quotes are. */
   unquoted = 16,
+  /** Cells that do not begin like the last geometry are. */
+  geometry = 32,
 }
 
 /** What is known of a column. */
@@ -27,6 +29,20 @@ class ColumnState {
 }
 
 const states = memory.data(16 * 1024, 4);
+
+/** The text of the last geometry before its first number, and how many numbers its first position has. */
+const prefix = memory.data(160);
+let prefixBytes: usize = 0;
+let prefixNumbers: u32 = 0;
+
+export function prefixAt(): usize {
+  return prefix;
+}
+
+export function setPrefix(size: u32, numbers: u32): void {
+  prefixBytes = size;
+  prefixNumbers = numbers;
+}
 
 export function statesAt(): usize {
   return states;
@@ -70,6 +86,7 @@ function passCells(state: ColumnState, first: u32, step: u32, count: u32, decima
       continue;
     }
     if (<u32>(to - from) > maxSize) return n;
+    if ((look & Look.geometry) !== 0 && ((notation & Notation.doubled) !== 0 || !isSimilarGeometry(from, to))) return n;
     if ((look & Look.flag) === 0) continue;
     // A value with quotes inside is text.
     if (isQuoted ? (notation & Notation.doubled) !== 0 : (look & Look.unquoted) !== 0) return n;
@@ -77,6 +94,35 @@ function passCells(state: ColumnState, first: u32, step: u32, count: u32, decima
     if (flag === CellFlag.unknown || (flag & ~flags) !== 0) return n;
   }
   return count;
+}
+
+/** Whether a cell begins like the last geometry, as `WktScan` in `plugins/shared/table/geometry/geometry-scan.ts` says. */
+function isSimilarGeometry(from: usize, to: usize): bool {
+  for (let n: usize = 0; n < prefixBytes; n++) if (load<u8>(from + n) !== load<u8>(prefix + n)) return false;
+  let at = from + prefixBytes;
+  if (!isNumberStart(load<u8>(at))) return false;
+  for (let numbers: u32 = 0; at < to; at++) {
+    const start = at;
+    while (at < to && !isNumberEnd(load<u8>(at)) && !isSpace(load<u8>(at))) at++;
+    if (at === to || (start < at && !isNumberStart(load<u8>(start)))) return false;
+    if (start < at) numbers++;
+    if (isNumberEnd(load<u8>(at))) return numbers === prefixNumbers;
+  }
+  return false;
+}
+
+/** A comma or a closing bracket. */
+function isNumberEnd(byte: u8): bool {
+  return byte === 44 || byte === 41;
+}
+
+function isSpace(byte: u8): bool {
+  return byte === 32 || (byte >= 9 && byte <= 13);
+}
+
+/** A digit, sign or point. */
+function isNumberStart(byte: u8): bool {
+  return (byte >= 48 && byte <= 57) || byte === 45 || byte === 43 || byte === 46;
 }
 
 function countFilled(first: u32, step: u32, count: u32): u32 {

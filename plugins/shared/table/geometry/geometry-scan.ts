@@ -34,11 +34,19 @@ export interface TableTail {
 
 const noTail: TableTail = { rows: 0, column: -1, text: "" };
 
+/** The beginning of a WKT up to its first number, and how many numbers its first position has. */
+export interface GeometryPrefix {
+  readonly text: Uint8Array;
+  readonly numbers: number;
+}
+
 /** Summarizes the geometries of a file without parsing them. */
 export interface GeometryScan {
   look(bytes: Uint8Array, scanner: RecordScanner): void;
   /** Columns such that records in which they are filled can be passed over; null if all have to be looked at. */
   readonly filledColumns: readonly number[] | null;
+  /** How these cells must begin; null if they may be any. */
+  readonly prefix: GeometryPrefix | null;
   /** Counts records that are passed over. */
   pass(records: number): void;
   readonly state: GeometryScanState;
@@ -60,6 +68,7 @@ function addCounts(to: number[], counts: readonly number[]): void {
 
 /** Counts rows with both coordinates, in columns that contain only numbers. */
 class CoordinateScan implements GeometryScan {
+  readonly prefix = null;
   private readonly counts = new Array<number>(8).fill(0);
   private hasZ = false;
   private tail: TableTail = noTail;
@@ -127,6 +136,7 @@ class CoordinateScan implements GeometryScan {
 
 class NoGeometryScan implements GeometryScan {
   readonly filledColumns = [];
+  readonly prefix = null;
   private rows = 0;
 
   look(): void {
@@ -176,11 +186,11 @@ const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
  * add a layer or a dimension that no other cell has.
  */
 class WktScan implements GeometryScan {
-  readonly filledColumns = null;
   private readonly counts = new Array<number>(8).fill(0);
-  /** The beginning of the last cell up to its first number, and the type it stands for. */
-  private readonly prefix = new Uint8Array(maxPrefixBytes);
-  private prefixBytes = 0;
+  /** The beginning of the last cell up to its first number, how many its first position has, and the type it stands for. */
+  private readonly start = new Uint8Array(maxPrefixBytes);
+  private startBytes = 0;
+  private numbers = 0;
   private kind: number = Kind.none;
   private tag = "";
   /** Dimensions found, as bits. */
@@ -201,13 +211,24 @@ class WktScan implements GeometryScan {
     if (needsUnquoting(scanner.marks[column]!) || !this.isKnown(bytes, from, to)) this.isUnknown = true;
   }
 
-  pass(): void {}
+  get filledColumns(): readonly number[] | null {
+    if (this.isUnknown) return [];
+    return this.startBytes > 0 ? [this.column] : null;
+  }
+
+  get prefix(): GeometryPrefix {
+    return { text: this.start.subarray(0, this.startBytes), numbers: this.numbers };
+  }
+
+  pass(records: number): void {
+    if (!this.isUnknown) this.counts[this.kind]! += records;
+  }
 
   private isKnown(bytes: Uint8Array, from: number, to: number): boolean {
-    const { prefix, prefixBytes } = this;
+    const { start, startBytes } = this;
     let same = 0;
-    while (same < prefixBytes && prefix[same] === bytes[from + same]) same++;
-    if (same === 0 || same < prefixBytes || from + same >= to || !isNumberStart(bytes[from + same]!)) {
+    while (same < startBytes && start[same] === bytes[from + same]) same++;
+    if (same === 0 || same < startBytes || from + same >= to || !isNumberStart(bytes[from + same]!)) {
       return this.lookAtWords(bytes, from, to);
     }
     return this.count(bytes, from + same, to);
@@ -229,11 +250,11 @@ class WktScan implements GeometryScan {
     this.tag = tag.toUpperCase();
     if (/^E/i.test(rest!)) {
       this.counts[this.kind]!++;
-      this.prefixBytes = 0;
+      this.startBytes = 0;
       return to - from <= maxPrefixBytes;
     }
-    this.prefixBytes = all.length;
-    this.prefix.set(bytes.subarray(from, from + all.length));
+    this.startBytes = all.length;
+    this.start.set(bytes.subarray(from, from + all.length));
     return this.count(bytes, from + all.length, to);
   }
 
@@ -250,6 +271,7 @@ class WktScan implements GeometryScan {
       if (isNumberEnd(bytes[i]!)) break;
       i++;
     }
+    this.numbers = numbers;
     const { tag } = this;
     const z = tag.includes("Z") || (numbers > 2 && tag !== "M");
     const m = tag.includes("M") || numbers > 3;

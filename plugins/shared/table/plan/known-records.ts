@@ -1,10 +1,11 @@
 import { RunLength } from "../../kernels/run-length.js";
-import { CellMarks } from "../records/cell-marks.js";
+import type { GeometryPrefix } from "../geometry/geometry-scan.js";
+import { CellMarks, type CellsKernel } from "../records/cell-marks.js";
 import type { RecordPasser } from "../records/record-blocks.js";
 import { minMarkedBytes } from "../records/record-scanner.js";
 
 /** What the kernel looks at; the bits of `Look` in `plugins/shared/kernels/assembly/record-survey.ts`. */
-const Look = { size: 1, flag: 2, filled: 4, emptyText: 8, unquoted: 16 } as const;
+const Look = { size: 1, flag: 2, filled: 4, emptyText: 8, unquoted: 16, geometry: 32 } as const;
 /** Members of `ColumnState` there. */
 const stateWords = 4;
 
@@ -22,8 +23,10 @@ export interface ColumnScan {
 /** What is known of the columns of a table, in the memory of the kernel. */
 export class ColumnStates {
   private readonly words: Uint32Array;
+  private readonly kernel: CellsKernel;
 
   constructor({ kernel }: CellMarks, columns: number) {
+    this.kernel = kernel;
     this.words = new Uint32Array(kernel.memory.buffer, kernel.statesAt(), stateWords * columns);
   }
 
@@ -55,6 +58,13 @@ export class ColumnStates {
   /** Leaves records to TypeScript in which the column has a value without quotes. */
   refuseUnquoted(column: number): void {
     this.words[stateWords * column]! |= Look.unquoted;
+  }
+
+  /** Leaves records to TypeScript in which the column does not begin like a geometry. */
+  requireGeometry(column: number, { text, numbers }: GeometryPrefix): void {
+    this.words[stateWords * column]! |= Look.geometry;
+    new Uint8Array(this.kernel.memory.buffer, this.kernel.prefixAt(), text.length).set(text);
+    this.kernel.setPrefix(text.length, numbers);
   }
 
   /** Cells of the column that are not empty, in the records that were passed over. */

@@ -209,6 +209,8 @@ export class TableScan implements ColumnScan {
       if (sizes.empties[c] === 0) states.refuseEmptyText(c);
     }
     for (const c of filled) states.requireValues(c);
+    const prefix = this.geometry?.prefix;
+    if (prefix) for (const c of filled) states.requireGeometry(c, prefix);
     return true;
   }
 

@@ -121,9 +121,9 @@ export class BatchReader {
     const { kernel, columns } = this;
     // Records of so many bytes could make the batch larger than it is otherwise.
     if (!kernel || at - batchFrom > maxBatchBytes - windowBytes) return 0;
-    const rows = kernel.read(bytes, at, maxBatchRows - this.rows);
+    const rows = kernel.read(bytes, at, maxBatchRows - this.rows, maxBatchPositions - this.builder.positionCount);
     if (rows === 0) return 0;
-    if (!kernel.addPoints(rows, this.builder)) for (let n = 0; n < rows; n++) this.builder.addNull();
+    kernel.addGeometries(rows, this.builder);
     for (let c = 0; c < columns.length; c++) columns[c]?.pushAll(kernel, c, rows);
     for (let n = 0; n < rows; n++) this.records[this.rows++] = ++this.passedRecords;
     this.passedLines += kernel.lines;

@@ -1,13 +1,17 @@
+import type { GeometryColumn } from "../../../../src/model/geometry.js";
 import type { GeometryBuilder } from "../../../../src/model/geometry-builder.js";
 import { KernelColumn } from "../../kernels/kernel-column.js";
 import { RunLength } from "../../kernels/run-length.js";
 import type { ColumnPlan, TablePlan } from "../plan/plan.js";
-import { CellMarks, suitsKernels, windowBytes } from "../records/cell-marks.js";
+import { CellMarks, type CellsKernel, suitsKernels, windowBytes } from "../records/cell-marks.js";
 import { minMarkedBytes } from "../records/record-scanner.js";
 import { pointByte } from "../records/signs.js";
 
 /** Says that an empty cell of the column is left to TypeScript; `filledBit` of the kernel. */
 const filledBit = 128;
+
+/** Sizes of the kernel's arrays. */
+const [maxGeometries, maxRings, maxPositions] = [1024, 16384, 16384];
 
 /** What the kernel does with columns of the types that it reads. */
 const kindsByType: Partial<Record<ColumnPlan["type"], number>> = {
@@ -33,6 +37,8 @@ export class RecordColumns {
   private readonly presenceAt: number;
   private readonly textStarts: Uint32Array;
   private readonly kernelKinds: Uint8Array;
+  /** Those of the last records, if they are WKT. */
+  private readonly geometries: GeometryColumn | null;
   private readonly runs = new RunLength();
   /** Records for which the arrays have room. */
   private stride = 0;
@@ -40,8 +46,8 @@ export class RecordColumns {
   private constructor(
     private readonly marks: CellMarks,
     private readonly kinds: Uint8Array,
-    /** The columns of x and y; null if the table has no geometries. */
-    private readonly axes: readonly [number, number] | null,
+    /** The columns of x and y, or one of WKT; null if the table has no geometries. */
+    private readonly geometry: readonly [number, number] | number | null,
   ) {
     const { kernel } = marks;
     this.buffer = kernel.memory.buffer;
@@ -50,10 +56,12 @@ export class RecordColumns {
     this.texts = new Uint8Array(this.buffer, kernel.textsAt(), windowBytes);
     this.textStarts = new Uint32Array(this.buffer, kernel.textStartsAt(), kinds.length);
     this.kernelKinds = new Uint8Array(this.buffer, kernel.kindsAt(), kinds.length);
+    this.geometries = typeof geometry === "number" ? geometriesOf(kernel) : null;
   }
 
-  /** Null if the table has cells in other notations, or geometries that are not points in two columns. */
-  static for({ columns, geometry, delimiter, decimal, encoding, hasTypedCells }: TablePlan): RecordColumns | null {
+  /** Null if the table has cells in other notations, or geometries that are neither points in two columns nor WKT. */
+  static for(plan: TablePlan): RecordColumns | null {
+    const { columns, geometry, srid, isSridGiven, delimiter, decimal, encoding, hasTypedCells } = plan;
     if (!suitsKernels(delimiter, columns.length)) return null;
     if (encoding.isSpooled || hasTypedCells || decimal !== pointByte) return null;
     const kinds = Uint8Array.from(columns, ({ kept, type, numbers }) =>
@@ -61,6 +69,10 @@ export class RecordColumns {
     );
     if (kinds.includes(unreadable)) return null;
     if (geometry.kind === "none") return new RecordColumns(CellMarks.of(delimiter), kinds, null);
+    if (geometry.kind === "text") {
+      // Others name an SRID, which cells that the kernel reads do not.
+      return srid === null || isSridGiven ? new RecordColumns(CellMarks.of(delimiter), kinds, geometry.column) : null;
+    }
     if (geometry.kind !== "xy" || geometry.z !== null) return null;
     if (geometry.numbers.decimal !== pointByte || geometry.numbers.group !== null) return null;
     for (const axis of [geometry.x, geometry.y]) {
@@ -70,8 +82,11 @@ export class RecordColumns {
     return new RecordColumns(CellMarks.of(delimiter), kinds, [geometry.x, geometry.y]);
   }
 
-  /** Reads records from `at` of a block on. @returns how many, at most `most` */
-  read(bytes: Uint8Array, at: number, most: number): number {
+  /**
+   * Reads records from `at` of a block on, at most `most`, up to the one with which geometries have so many positions.
+   * @returns how many
+   */
+  read(bytes: Uint8Array, at: number, most: number, positions: number): number {
     if (bytes.length < minMarkedBytes) return 0;
     const { marks, kinds, runs } = this;
     const wanted = Math.min(most, runs.next());
@@ -83,7 +98,8 @@ export class RecordColumns {
     }
     // Other tables use the kernel, too.
     this.kernelKinds.set(kinds);
-    const rows = marks.kernel.readRecords(first, kinds.length, wanted);
+    const column = typeof this.geometry === "number" ? this.geometry : -1;
+    const rows = marks.kernel.readRecords(first, kinds.length, wanted, column, positions);
     this.stride = marks.kernel.candidates();
     runs.ended(rows, rows === 0 || rows < this.stride);
     if (rows === 0) return 0;
@@ -92,12 +108,13 @@ export class RecordColumns {
     return rows;
   }
 
-  /** Adds the points of the records. @returns whether the table has points */
-  addPoints(rows: number, builder: GeometryBuilder): boolean {
-    if (!this.axes) return false;
-    const [x, y] = this.axes;
-    builder.addPoints(this.doublesOf(x, rows), this.doublesOf(y, rows));
-    return true;
+  /** Adds the geometries of the records. */
+  addGeometries(rows: number, builder: GeometryBuilder): void {
+    const { geometry, geometries } = this;
+    if (geometry === null) for (let n = 0; n < rows; n++) builder.addNull();
+    else if (geometries) for (let n = 0; n < rows; n++) builder.copy(geometries, n);
+    else if (typeof geometry === "object")
+      builder.addPoints(this.doublesOf(geometry[0], rows), this.doublesOf(geometry[1], rows));
   }
 
   presenceOf(column: number, rows: number): Uint8Array {
@@ -132,6 +149,24 @@ export class RecordColumns {
   textStart(column: number): number {
     return this.textStarts[column]!;
   }
+}
+
+/** The arrays of `plugins/shared/kernels/assembly/wkt-column.ts`. */
+function geometriesOf(kernel: CellsKernel): GeometryColumn {
+  const { buffer } = kernel.memory;
+  return {
+    length: maxGeometries,
+    kinds: new Uint8Array(buffer, kernel.geometryKindsAt(), maxGeometries),
+    partOffsets: new Uint32Array(buffer, kernel.partOffsetsAt(), maxGeometries + 1),
+    ringOffsets: new Uint32Array(buffer, kernel.ringOffsetsAt(), maxRings + 1),
+    positionOffsets: new Uint32Array(buffer, kernel.positionOffsetsAt(), maxRings + 1),
+    xy: new Float64Array(buffer, kernel.xyAt(), 2 * maxPositions),
+    z: null,
+    m: null,
+    boxes: null,
+    members: null,
+    memberOffsets: null,
+  };
 }
 
 /** Not a kind of the kernel. */

@@ -9,6 +9,8 @@ export interface CellsKernel {
   findMarks(from: number, size: number, delimiter: number): number;
   countLines(first: number, records: number, columns: number): number;
   statesAt(): number;
+  prefixAt(): number;
+  setPrefix(size: number, numbers: number): void;
   passRecords(first: number, columns: number, most: number, decimal: number): number;
   kindsAt(): number;
   textStartsAt(): number;
@@ -16,7 +18,12 @@ export interface CellsKernel {
   presenceAt(): number;
   textsAt(): number;
   candidates(): number;
-  readRecords(first: number, columns: number, most: number): number;
+  readRecords(first: number, columns: number, most: number, geometry: number, positions: number): number;
+  geometryKindsAt(): number;
+  partOffsetsAt(): number;
+  ringOffsetsAt(): number;
+  positionOffsetsAt(): number;
+  xyAt(): number;
 }
 
 /** What a byte ends; in the lowest bits of a mark, below the notation of the cell and the offset of the byte. */
