@@ -85,13 +85,83 @@ function quote(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }
 
+const position = (draw: Draw) => `${sign(draw)}${draw(180)}.${digits(draw, 9)} ${draw(90)}.${digits(draw, 13)}`;
+const list = <T>(draw: Draw, most: number, item: (draw: Draw) => T) =>
+  Array.from({ length: 1 + draw(most) }, () => item(draw));
+const line = (draw: Draw) => `(${list(draw, 40, position).join(pick(draw, [",", ", "]))})`;
+function ring(draw: Draw): string {
+  const positions = list(draw, 20, position);
+  return `(${[...positions, positions[0]].join(",")})`;
+}
+const rings = (draw: Draw) => `(${list(draw, 3, ring).join(",")})`;
+
+/** Geometries of three families; a table has those of one, or all. */
+const geometries: readonly ((draw: Draw) => string)[] = [
+  (draw) => `POINT${pick(draw, [" ", ""])}(${position(draw)})`,
+  (draw) => `LINESTRING (${list(draw, 40, position).join(", ")})`,
+  (draw) => `MULTILINESTRING (${list(draw, 4, line).join(",")})`,
+  (draw) => `POLYGON ${rings(draw)}`,
+  (draw) => `MULTIPOLYGON (${list(draw, 3, rings).join(", ")})`,
+];
+const oddGeometries: readonly string[] = [
+  ...[
+    "LINESTRING EMPTY",
+    "linestring (1 2, 3 4)",
+    "LINESTRING Z (1 2 3, 4 5 6)",
+    "LINESTRING (1 2 3, 4 5 6)",
+    "NULL",
+    " ",
+  ],
+  ...[
+    "POLYGON ((0 0, 1 0, 1 1))",
+    "POLYGON ((0 0))",
+    "POLYGON (EMPTY, (0 0, 1 1, 0 1, 0 0))",
+    "POLYGON ((0 0, 1 1, 2 2, -0 0))",
+  ],
+  ...[
+    "LINESTRING (1 2, 3",
+    "LINESTRING (1 2, 3 4))",
+    "LINESTRING (1 2,, 3 4)",
+    "LINESTRING (1 2, 3 4) x",
+    "LINESTRING",
+    "?",
+  ],
+  ...[
+    "SRID=4326;LINESTRING (1 2, 3 4)",
+    " LINESTRING (1 2, 3 4)",
+    "LINESTRING  ( 1  2 , 3 4 ) ",
+    "LINESTRING\n(1 2, 3 4)",
+  ],
+  ...[
+    "LINESTRING (1e2 2, 3 4)",
+    "LINESTRING (0.12345678901234567 1, 2 3)",
+    "LINESTRING (nan 1, 2 3)",
+    "LINESTRING (1 2)",
+  ],
+  ...[
+    "POINT (1 2, 3 4)",
+    "POINT (1 2 3)",
+    "POINT EMPTY",
+    "MULTIPOINT (1 2, 3 4)",
+    "MULTIPOINT ((1 2), (3 4))",
+    "POINT (01 2)",
+  ],
+  ...[
+    "GEOMETRYCOLLECTION (POINT (1 2))",
+    "CIRCULARSTRING (0 0, 1 1, 2 0)",
+    "MULTIPOLYGON (((0 0, 1 1, 0 1, 0 0)), EMPTY)",
+  ],
+  ...['{"type":"Point","coordinates":[1,2]}', "0101000000000000000000F03F0000000000000040", 'LINESTRING (1 2, "3" 4)'],
+];
+
 interface Shape {
   readonly seed: number;
   readonly columns: readonly number[];
   /** One of so many cells is odd, and one is empty; 0 for none. */
   readonly oddOf: number;
   readonly emptyOf: number;
-  readonly hasPoints: boolean;
+  /** Points in two columns, or WKT of one of `geometries`, or of all. */
+  readonly geometry: "none" | "points" | number | "all";
   /** The index of one of `quotings`, for names and values that are not odd. */
   readonly quoting: number;
   /** Whether missing values are two quotes. */
@@ -100,7 +170,7 @@ interface Shape {
   readonly skipErrors: boolean;
 }
 
-function createTable({ seed, columns, oddOf, emptyOf, hasPoints, quoting, quotesEmpty, lineEnd }: Shape): string {
+function createTable({ seed, columns, oddOf, emptyOf, geometry, quoting, quotesEmpty, lineEnd }: Shape): string {
   const draw = drawer(seed);
   const quoted = quotings[quoting]!;
   const happens = (of: number) => of > 0 && draw(of) === 0;
@@ -109,14 +179,19 @@ function createTable({ seed, columns, oddOf, emptyOf, hasPoints, quoting, quotes
     return happens(oddOf) ? odd[draw(odd.length)]! : quoted(usual[kind]!(draw), kind);
   };
   const names = columns.map((_, c) => quoted(`f${c}`, usual.length));
-  const lines = [[...(hasPoints ? ["lon", "lat"] : []), ...names].join(",")];
+  const geometryNames = geometry === "points" ? ["lon", "lat"] : geometry === "none" ? [] : ["wkt"];
+  const lines = [[...geometryNames, ...names].join(",")];
   for (let size = 0; size < 1.5 * minMarkedBytes; size += lines.at(-1)!.length + 1) {
     const cells = columns.map(cell);
-    if (hasPoints) {
+    if (geometry === "points") {
       const place = [`${draw(180)}.${digits(draw, 7)}`, `-${draw(90)}.${digits(draw, 7)}`].map((text) =>
         quoted(text, 3),
       );
       cells.unshift(...(happens(10 * oddOf) ? ["", pick(draw, ["", "5", "n/a"])] : place));
+    } else if (geometry !== "none") {
+      const usualGeometry = geometries[geometry === "all" ? draw(geometries.length) : geometry]!;
+      const text = happens(emptyOf) ? "" : happens(oddOf) ? pick(draw, oddGeometries) : usualGeometry(draw);
+      cells.unshift(/[",\n]/.test(text) ? quote(text) : quoted(text, usual.length));
     }
     if (happens(10 * oddOf)) cells.push(pick(draw, ["", "more"]));
     if (happens(10 * oddOf)) cells.pop();
@@ -131,7 +206,7 @@ const shape: fc.Arbitrary<Shape> = fc.record({
   columns: fc.array(fc.nat(usual.length - 1), { minLength: 1, maxLength: 9 }),
   oddOf: fc.constantFrom(0, 3, 100, 10_000),
   emptyOf: fc.constantFrom(0, 2, 50),
-  hasPoints: fc.boolean(),
+  geometry: fc.constantFrom<Shape["geometry"][]>("none", "points", ...geometries.keys(), "all"),
   quoting: fc.nat(quotings.length - 1),
   quotesEmpty: fc.boolean(),
   lineEnd: fc.constantFrom("\n", "\r\n"),
