@@ -2,6 +2,7 @@
  * What the cells of a table of text are, and the numbers in them. Cells of rarer forms are left to TypeScript. Behind a cell
  * is a delimiter, line end or quote, which is no digit, and at least eight bytes can be read.
  */
+import { composeLongDecimal, maxPower, powersOfTen } from "./long-decimal.js";
 import { Temporal, temporalType } from "./temporal.js";
 
 /** The numbers of `CellTypeFlag` and `NotationFlag` in `plugins/shared/table/columns`. */
@@ -25,10 +26,8 @@ const point: u8 = 46;
 /** Digits of which an integer below 2^53 consists, and an integer below 2^31. */
 const maxExactDigits: u32 = 15;
 const maxShortDigits: u32 = 9;
-/** Powers of ten that a double holds exactly. */
-const powersOfTen: StaticArray<f64> = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-];
+/** Digits of the longest decimals that are read. */
+const maxDigits: u32 = 19;
 
 /** Without these bits, the byte of a digit is its value; eight times. */
 const zeros: u64 = ((<u64>0x30303030) << 32) | 0x30303030;
@@ -141,8 +140,8 @@ export function readsDecimal(from: usize, to: usize): bool {
 }
 
 /**
- * Reads a number of at most fifteen digits, with or without decimals: the digits and the power of ten are exact doubles, so
- * that their quotient is the nearest double (W. D. Clinger, "How to read floating point numbers accurately", 1990).
+ * Reads a number with or without decimals. Up to fifteen digits, and the power of ten, are exact doubles, so that their
+ * quotient is the nearest double (W. D. Clinger, "How to read floating point numbers accurately", 1990).
  * @returns its end; 0 if there is none. The byte there may belong to it in another form
  */
 export function decimalEnd(from: usize): usize {
@@ -169,18 +168,28 @@ export function decimalEnd(from: usize): usize {
 /** Like `decimalEnd`, digit by digit, behind a sign. */
 function longDecimalEnd(start: usize, isNegative: bool): usize {
   const at = digitsEnd(start);
-  const places = <u32>(at - start);
-  if (places > maxExactDigits) return 0;
-  let value = digitsAt(start, places);
-  if (load<u8>(at) !== point) {
-    setDouble(<f64>value, 0, isNegative);
-    return at;
+  const hasPoint = load<u8>(at) === point;
+  const to = hasPoint ? digitsEnd(at + 1) : at;
+  const decimals = hasPoint ? <u32>(to - at - 1) : 0;
+  if ((hasPoint && decimals === 0) || decimals > maxPower) return 0;
+  let head: u64 = 0;
+  let tail: u64 = 0;
+  let significant: u32 = 0;
+  for (let next = start; next < to; next++) {
+    const digit = digitAt(next);
+    if (next === at || (significant === 0 && digit === 0)) continue;
+    significant++;
+    if (significant <= maxExactDigits) head = head * 10 + digit;
+    else tail = tail * 10 + digit;
   }
-  const to = digitsEnd(at + 1);
-  const decimals = <u32>(to - at - 1);
-  if (decimals === 0 || places + decimals > maxExactDigits) return 0;
-  for (let next = at + 1; next < to; next++) value = value * 10 + digitAt(next);
-  setDouble(<f64>value, decimals, isNegative);
+  if (significant <= maxExactDigits) {
+    setDouble(<f64>head, decimals, isNegative);
+    return to;
+  }
+  if (significant > maxDigits) return 0;
+  readDouble = composeLongDecimal(<f64>head, <f64>tail, significant - maxExactDigits, decimals);
+  if (Number.isNaN(readDouble)) return 0;
+  if (isNegative) readDouble = -readDouble;
   return to;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads features of a GeoJSON that a program wrote one like the other: points whose text differs only in the values of
  * properties and in the coordinates. It lists the tokens and places of the values, and stops at the first feature that has
- * another text, or a value that is an object, an array, an encoded text, or a coordinate of more than fifteen digits.
+ * another text, or a value that is an object, an array, an encoded text, or a coordinate of more than nineteen digits.
  */
 import { digitsEnd, readDouble, readsDecimal } from "./cell-values.js";
 

@@ -31,7 +31,7 @@ const usual: readonly ((draw: Draw) => string)[] = [
   (draw) => String(draw(2000) - 1000),
   (draw) => sign(draw) + String(draw(2 ** 31)),
   (draw) => sign(draw) + String(1 + draw(9)) + digits(draw, 14),
-  (draw) => `${sign(draw)}${draw(1000)}.${digits(draw, 13)}`,
+  (draw) => `${sign(draw)}${draw(1000)}.${digits(draw, 18)}`,
   (draw) => `${1 + draw(9)}.${two(draw(100))}5`,
   date,
   time,
@@ -85,7 +85,7 @@ function quote(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }
 
-const position = (draw: Draw) => `${sign(draw)}${draw(180)}.${digits(draw, 9)} ${draw(90)}.${digits(draw, 13)}`;
+const position = (draw: Draw) => `${sign(draw)}${draw(180)}.${digits(draw, 9)} ${draw(90)}.${digits(draw, 17)}`;
 const list = <T>(draw: Draw, most: number, item: (draw: Draw) => T) =>
   Array.from({ length: 1 + draw(most) }, () => item(draw));
 const line = (draw: Draw) => `(${list(draw, 40, position).join(pick(draw, [",", ", "]))})`;

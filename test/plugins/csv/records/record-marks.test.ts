@@ -24,7 +24,7 @@ const cellsOf = (quoted: number, odd: number) =>
       { weight: quoted, arbitrary: quotedCell },
       { weight: odd, arbitrary: oddCell },
     ),
-    { minLength: 1, maxLength: 80 },
+    { minLength: 1, maxLength: 40 },
   );
 const end = fc.constantFrom("\n", "\n", "\r\n", "\r", "\n\n");
 const recordsOf = ([quoted, odd]: readonly [number, number]) =>
@@ -56,7 +56,7 @@ test.each(mixes)("a record of a large block has the cells that it has alone, wit
         expect(readRecord(marked, at)).toEqual(readRecord(alone, 0));
       }
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 
