@@ -103,11 +103,11 @@ export function findMarks(from: u32, size: u32, delimiter: u8): u32 {
           if (offset + 1 === size || load<u8>(window + offset, 1) === lineFeed) continue;
           return endUnclear(from, mark, offset);
         }
-        const isOfTwo = offset > from && load<u8>(window + offset - 1) === carriageReturn;
-        ending = isOfTwo ? Ending.recordOfTwo : Ending.record;
+        ending = Ending.record;
+        if (offset > from && load<u8>(window + offset - 1) === carriageReturn) notation |= Notation.returned;
       }
       if (hasQuotes) {
-        const end = offset - <u32>(ending === Ending.recordOfTwo);
+        const end = offset - <u32>((notation & Notation.returned) !== 0);
         if (end > from && load<u8>(window + end - 1) === quote) notation |= Notation.quoted;
         const before = (ends & (0 - ends)) - 1;
         if ((doubled & before) !== 0) notation |= Notation.doubled;
@@ -115,7 +115,7 @@ export function findMarks(from: u32, size: u32, delimiter: u8): u32 {
         doubled &= ~before;
         broken &= ~before;
       }
-      store<u32>(mark, (offset << offsetShift) | notation | ending);
+      store<u32>(mark, ((offset + 1) << offsetShift) | notation | ending);
       notation = 0;
       mark += 4;
     }
@@ -128,16 +128,16 @@ export function findMarks(from: u32, size: u32, delimiter: u8): u32 {
 
 /** Adds the mark of an unclear byte. @returns the number of marks */
 function endUnclear(from: u32, mark: usize, offset: u32): u32 {
-  store<u32>(mark, (offset << offsetShift) | Ending.unclear);
+  store<u32>(mark, ((offset + 1) << offsetShift) | Ending.unclear);
   return setMarks(from, mark + 4);
 }
 
 /** The number of lines of so many records, of which the first mark is `first`. */
 export function countLines(first: u32, records: u32, columns: u32): u32 {
   if (!hasBroken) return records;
-  const to = window + (markAt(first + records * columns - 1) >>> offsetShift) + 1;
+  const to = window + (markAt(first + records * columns - 1) >>> offsetShift);
   let lines: u64 = 0;
-  for (let at = cellStart(first); at < to; at += 64) {
+  for (let at = cellStart(first, 0); at < to; at += 64) {
     const ends = matches(at, lineFeed) | (matches(at, carriageReturn) & ~matches(at + 1, lineFeed));
     lines += popcnt(ends & bitsBelow(to - at));
   }

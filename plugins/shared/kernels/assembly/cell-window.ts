@@ -4,38 +4,41 @@
 export const windowBytes: usize = 65536;
 /** Readable behind the window. */
 export const window = memory.data(65536 + 128);
-/** A mark is the offset of its byte, the notation of the cell that it ends, as `Notation` bits, and an `Ending`. */
-export const marks = memory.data(4 * 65536, 4);
+/**
+ * A mark is the offset behind its byte, `Notation` bits of the cell that it ends, and an `Ending`. One more mark, before the
+ * others, is where the first cell begins.
+ */
+const marksMemory = memory.data(4 * 65537, 4);
+export const marks: usize = marksMemory + 4;
 
 export enum Ending {
   cell,
   /** A line feed. */
   record,
-  /** A line feed behind a carriage return, which has no mark of its own. */
-  recordOfTwo,
-  /** Another carriage return, or a quote that does not enclose a whole cell: only the whole record explains them. */
+  /** A carriage return alone, or a quote that does not enclose a whole cell: only the whole record explains them. */
   unclear,
 }
 
 export enum Notation {
   /** Between quotes, which are the first and the last byte of the cell. */
   quoted = 4,
+  /** Before a carriage return and a line feed. */
+  returned = 8,
   /** With doubled quotes inside. */
-  doubled = 8,
+  doubled = 16,
   /** With line ends inside. */
-  broken = 16,
+  broken = 32,
 }
 
 /** A mark is shifted by this to the offset. */
-export const offsetShift: u32 = 5;
+export const offsetShift: u32 = 6;
 
-/** Of the last call of `findMarks`: where the first cell begins, and the number of marks. */
-let firstCell: usize = window;
+/** Of the last call of `findMarks`. */
 export let markCount: u32 = 0;
 
 /** @param end behind the last mark. @returns the number of marks */
 export function setMarks(from: u32, end: usize): u32 {
-  firstCell = window + from;
+  store<u32>(marks - 4, from << offsetShift);
   markCount = <u32>((end - marks) >> 2);
   return markCount;
 }
@@ -48,16 +51,14 @@ export function endingOf(mark: u32): Ending {
   return <Ending>(mark & 3);
 }
 
-/** Where the text of the cell is that the mark ends, without the quotes around it. */
-export function cellStart(index: u32): usize {
-  const quotes = <usize>(markAt(index) >>> 2) & 1;
-  return quotes + (index === 0 ? firstCell : window + (markAt(index - 1) >>> offsetShift) + 1);
+/** Where the text of a cell begins, without its quotes, which `mark`, the one of this index, ends. */
+export function cellStart(index: u32, mark: u32): usize {
+  return window + (load<u32>(marks - 4 + 4 * <usize>index) >>> offsetShift) + ((mark >>> 2) & 1);
 }
 
-export function cellEnd(index: u32): usize {
-  const mark = markAt(index);
-  const quotes = <usize>(mark >>> 2) & 1;
-  return window + (mark >>> offsetShift) - (endingOf(mark) === Ending.recordOfTwo ? 1 : 0) - quotes;
+/** Where the text of a cell ends, without its quotes, whose mark is given. */
+export function cellEnd(mark: u32): usize {
+  return window + (mark >>> offsetShift) - 1 - popcnt(mark & (Notation.quoted | Notation.returned));
 }
 
 /** The result of the last call of `countRecords`. */
@@ -85,8 +86,7 @@ function findRecords(first: u32, columns: u32, most: u32): u32 {
     const last = mark + columns - 1;
     if (last >= markCount) return records;
     for (; mark < last; mark++) if (endingOf(markAt(mark)) !== Ending.cell) return records;
-    const ending = endingOf(markAt(mark++));
-    if (ending !== Ending.record && ending !== Ending.recordOfTwo) return records;
+    if (endingOf(markAt(mark++)) !== Ending.record) return records;
   }
   return most;
 }

@@ -82,8 +82,9 @@ function readNumbers(
 ): u32 {
   let mark = first;
   for (let n: u32 = 0; n < count; n++, mark += step) {
-    const from = cellStart(mark);
-    const to = cellEnd(mark);
+    const found = markAt(mark);
+    const from = cellStart(mark, found);
+    const to = cellEnd(found);
     const isFilled = from !== to;
     store<u8>(present + n, <u8>isFilled);
     if (!isFilled) {
@@ -134,9 +135,9 @@ function readTexts(
   let mark = first;
   store<u32>(offsets, 0);
   for (let n: u32 = 0; n < count; n++, mark += step) {
-    const from = cellStart(mark);
-    const to = cellEnd(mark);
     const notation = markAt(mark);
+    const from = cellStart(mark, notation);
+    const to = cellEnd(notation);
     // Only text can be two quotes with nothing between them.
     const isEmptyText = kind === ColumnKind.text && (notation & Notation.quoted) !== 0;
     store<u8>(present + n, <u8>(from !== to || isEmptyText));

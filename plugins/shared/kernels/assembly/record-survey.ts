@@ -77,9 +77,9 @@ function passCells(state: ColumnState, first: u32, step: u32, count: u32, decima
   const maxSize = state.maxSize;
   let mark = first;
   for (let n: u32 = 0; n < count; n++, mark += step) {
-    const from = cellStart(mark);
-    const to = cellEnd(mark);
     const notation = markAt(mark);
+    const from = cellStart(mark, notation);
+    const to = cellEnd(notation);
     const isQuoted = (notation & Notation.quoted) !== 0;
     if (from === to) {
       if ((look & Look.filled) !== 0 || (isQuoted && (look & Look.emptyText) !== 0)) return n;
@@ -128,6 +128,9 @@ function isNumberStart(byte: u8): bool {
 function countFilled(first: u32, step: u32, count: u32): u32 {
   let filled: u32 = 0;
   let mark = first;
-  for (let n: u32 = 0; n < count; n++, mark += step) if (cellStart(mark) !== cellEnd(mark)) filled++;
+  for (let n: u32 = 0; n < count; n++, mark += step) {
+    const found = markAt(mark);
+    if (cellStart(mark, found) !== cellEnd(found)) filled++;
+  }
   return filled;
 }

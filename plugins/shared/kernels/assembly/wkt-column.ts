@@ -3,7 +3,7 @@
  * `src/model/geometry.ts`. Whatever has to be repaired or reported, or is of a rarer type or form, is left to TypeScript.
  */
 import { decimalEnd, readDouble } from "./cell-values.js";
-import { cellEnd, cellStart } from "./cell-window.js";
+import { cellEnd, cellStart, markAt } from "./cell-window.js";
 
 /** Most records that are read at once; a position takes at least four bytes of the window, a ring six. */
 const maxRecords: usize = 1024;
@@ -69,8 +69,9 @@ export function readGeometries(first: u32, step: u32, count: u32, enough: u32): 
   let mark = first;
   const most = min<u32>(count, <u32>maxRecords);
   for (let n: u32 = 0; n < most; n++, mark += step) {
-    at = cellStart(mark);
-    end = cellEnd(mark);
+    const found = markAt(mark);
+    at = cellStart(mark, found);
+    end = cellEnd(found);
     const kind = at === end ? missing : readGeometry();
     if (kind === unknown || at !== end) return n;
     store<u8>(kinds + n, <u8>kind);

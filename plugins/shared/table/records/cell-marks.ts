@@ -26,24 +26,19 @@ export interface CellsKernel {
   xyAt(): number;
 }
 
-/** What a byte ends; in the lowest bits of a mark, below the notation of the cell and the offset of the byte. */
+/** What a byte ends; in the lowest bits of a mark, below the notation of the cell and the offset behind the byte. */
 export const Ending = {
   cell: 0,
   /** A line feed. */
   record: 1,
-  /** A line feed behind a carriage return, which has no mark of its own. */
-  recordOfTwo: 2,
-  /** Another carriage return, or a quote that does not enclose a whole cell: the last mark. */
-  unclear: 3,
+  /** A carriage return alone, or a quote that does not enclose a whole cell: the last mark. */
+  unclear: 2,
 } as const;
 export const endingMask = 3;
-/** The `CellMark` bits of the cell, shifted; it is quoted or doubled. */
-export const notationShift = 2;
-export const notationMask = 3;
-/** The bit of a cell with line ends inside. */
-export const brokenBit = 16;
-/** A mark is shifted by this to the offset of its byte in the window. */
-export const offsetShift = 5;
+/** Bits of a mark, for the notation of its cell: `Notation` of `plugins/shared/kernels/assembly/cell-window.ts`. */
+export const Notation = { quoted: 4, returned: 8, doubled: 16, broken: 32 } as const;
+/** A mark is shifted by this to the offset behind its byte in the window. */
+export const offsetShift = 6;
 
 /** Bytes of a window, and the most cells in it. */
 export const windowBytes = 1 << 16;
@@ -60,7 +55,7 @@ const createKernel = createKernelFactory<CellsKernel>(wasm);
 export class CellMarks {
   readonly kernel: CellsKernel;
   private readonly window: Uint8Array;
-  /** The offset of a byte in the window, the notation of the cell that it ends, and its `Ending`. */
+  /** The offset behind a byte in the window, the notation of the cell that it ends, and its `Ending`. */
   readonly marks: Uint32Array;
   private count = 0;
   /** The last mark of the window that ends a record; −1 without one. */
@@ -114,11 +109,11 @@ export class CellMarks {
   pass(first: number, records: number, columns: number): number {
     this.next = first + records * columns;
     this.lines = this.kernel.countLines(first, records, columns);
-    return this.from + (this.marks[this.next - 1]! >>> offsetShift) + 1;
+    return this.from + (this.marks[this.next - 1]! >>> offsetShift);
   }
 
   private firstFrom(at: number): number {
-    const wanted = (at - this.from) << offsetShift;
+    const wanted = (at - this.from + 1) << offsetShift;
     if (this.next > 0 && this.marks[this.next - 1]! >= wanted) this.next = 0;
     while (this.next < this.count && this.marks[this.next]! < wanted) this.next++;
     return this.next;
@@ -139,13 +134,11 @@ export class CellMarks {
     this.next = 0;
     const last = this.marks[this.count - 1] ?? 0;
     const isUnclear = this.count > 0 && (last & endingMask) === Ending.unclear;
-    this.unclearAt = isUnclear ? this.from + (last >>> offsetShift) : -1;
+    this.unclearAt = isUnclear ? this.from + (last >>> offsetShift) - 1 : -1;
     this.lastRecord = this.count - 1;
-    while (this.lastRecord >= 0 && !isRecordEnd(this.marks[this.lastRecord]! & endingMask)) this.lastRecord--;
+    while (this.lastRecord >= 0 && (this.marks[this.lastRecord]! & endingMask) !== Ending.record) this.lastRecord--;
     return this.lastRecord >= 0;
   }
 }
-
-const isRecordEnd = (ending: number): boolean => ending === Ending.record || ending === Ending.recordOfTwo;
 
 const known = new Map<number, CellMarks>();

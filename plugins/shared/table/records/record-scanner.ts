@@ -1,6 +1,6 @@
 import { firstMarkedByte, highBits, lowBits } from "../../text/byte-words.js";
 import { DataViewCache } from "../../text/data-view.js";
-import { brokenBit, CellMarks, Ending, endingMask, notationMask, notationShift, offsetShift } from "./cell-marks.js";
+import { CellMarks, Ending, endingMask, Notation, offsetShift } from "./cell-marks.js";
 
 /** The notation of a cell in the file, as bits. */
 export const CellMark = {
@@ -157,17 +157,16 @@ export class RecordScanner {
     let lines = 1;
     for (let cells = 0, start = from; ; mark++) {
       const found = marks[mark]!;
-      const ending = found & endingMask;
       if (cells === this.starts.length) this.grow();
-      const at = base + (found >>> offsetShift);
-      const notation = (found >>> notationShift) & notationMask;
-      const quotes = notation & CellMark.quoted;
+      const next = base + (found >>> offsetShift);
+      const quotes = (found & Notation.quoted) === 0 ? 0 : 1;
       this.starts[cells] = start + quotes;
-      this.ends[cells] = (ending === Ending.recordOfTwo ? at - 1 : at) - quotes;
-      this.marks[cells++] = notation;
-      if ((found & brokenBit) !== 0) lines += this.breaks.count(bytes, start, at - 1);
-      start = at + 1;
-      if (ending === Ending.cell) continue;
+      this.ends[cells] = next - ((found & Notation.returned) === 0 ? 1 : 2) - quotes;
+      this.marks[cells] = quotes * CellMark.quoted + ((found & Notation.doubled) === 0 ? 0 : CellMark.doubled);
+      if ((found & Notation.broken) !== 0) lines += this.breaks.count(bytes, start, this.ends[cells]!);
+      cells++;
+      start = next;
+      if ((found & endingMask) === Ending.cell) continue;
       if (start > to) return false;
       this.cells = cells;
       this.next = start;
