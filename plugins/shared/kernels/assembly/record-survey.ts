@@ -88,8 +88,7 @@ function passCells(state: ColumnState, first: u32, step: u32, count: u32, decima
     if (<u32>(to - from) > maxSize) return n;
     if ((look & Look.geometry) !== 0 && ((notation & Notation.doubled) !== 0 || !isSimilarGeometry(from, to))) return n;
     if ((look & Look.flag) === 0) continue;
-    // A value with quotes inside is text.
-    if (isQuoted ? (notation & Notation.doubled) !== 0 : (look & Look.unquoted) !== 0) return n;
+    if (!isQuoted && (look & Look.unquoted) !== 0) return n;
     const flag = flagOf(from, to, decimal);
     if (flag === CellFlag.unknown || (flag & ~flags) !== 0) return n;
   }

@@ -218,7 +218,8 @@ async function readAll(path: string, length: number, options: Readonly<Record<st
   try {
     const { features, fields, layer, recording } = await readFile(path, options, { length, skipErrors });
     const { losses, notices, rejects } = recording;
-    return { features, fields, count: layer.featureCount, losses, notices, rejects };
+    const summary = await layer.summary?.({ unchangedExtent: null, isLimited: false, needsExtent: false });
+    return { features, fields, count: layer.featureCount, summary, losses, notices, rejects };
   } catch (error) {
     return String(error);
   }
@@ -245,3 +246,15 @@ test.each(optionSets)(
   },
   120_000,
 );
+
+test.each([
+  ["a value without quotes", '"7"', "7"],
+  ["two quotes", "", '""'],
+  ["a longer text", '"""b"""', '"longer, ""b"""'],
+])("%s far behind other cells is found", async (_, usualCell, lateCell) => {
+  const path = scratch.path("late.csv");
+  const rows = Array.from({ length: 60_000 }, (_, n) => `"${n % 100}",${n === 50_000 ? lateCell : usualCell}`);
+  writeFileSync(path, `"f0","f1"\n${rows.join("\n")}\n`);
+  const expected = await readAll(path, minMarkedBytes - 1, {}, false);
+  expect(await readAll(path, 2 ** 21, {}, false)).toEqual(expected);
+});
