@@ -70,10 +70,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: an earlier run was interrupted while it recreated features and must be finished first; run geoferry push with the same source`,
   ),
-  "batches-not-accepted": defineError<MapDetails & { tries: number }>(
+  /** `reason`: why the last of them had no conclusive response, if that is known. */
+  "batches-not-accepted": defineError<MapDetails & { tries: number; reason: string | null }>(
     "unavailable",
     (e) =>
-      `map ${e.map} of ${e.service}: requests failed ${e.tries} times in a row, and the map shows that none of them was applied; run the command again later to resume`,
+      `map ${e.map} of ${e.service}: requests failed ${e.tries} times in a row${e.reason === null ? "" : ` (the last: ${e.reason})`}, and the map shows that none of them was applied; run the command again later to resume`,
   ),
   "outcome-unknown": defineError<MapDetails & { features: number; rejects: string }>(
     "unknown-outcome",
