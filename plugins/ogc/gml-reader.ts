@@ -30,7 +30,10 @@ export async function openGml(
   try {
     const plan =
       (context.scanResult as GmlPlan | undefined) ?? (await scanFile(source, file, options, context, splitSize));
-    const layers = plan.layers.map((layer, number) => createLayer(source, file, plan, layer, number, options, context));
+    const splits = splitsByLayer(plan);
+    const layers = plan.layers.map((layer, number) =>
+      createLayer(source, file, plan, layer, splits[number]!, options, context),
+    );
     return { layers, scanResult: plan, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
     await file.close();
@@ -92,16 +95,21 @@ async function readSchema(
   return isFound ? schema : null;
 }
 
+function splitsByLayer({ layers, splits }: GmlPlan): GmlSplit[][] {
+  const found = layers.map((): GmlSplit[] => []);
+  for (const split of splits) for (const number of split.layers) found[number]!.push(split);
+  return found;
+}
+
 function createLayer(
   source: Source,
   file: SourceFile,
   plan: GmlPlan,
   layer: GmlLayerPlan,
-  number: number,
+  own: readonly GmlSplit[],
   { fid, geometry }: GmlFileOptions,
   context: ReadContext,
 ): Layer {
-  const own = plan.splits.filter(({ layers }) => layers.includes(number));
   const idName =
     fid === undefined || !layer.hasIds ? null : uniqueName(fid, new Set(fieldsOf(layer).map((f) => f.name)));
   return {

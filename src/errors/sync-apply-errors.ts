@@ -7,6 +7,9 @@ export type MapDetails = { readonly service: string; readonly map: string };
 
 export type BackupFailure = { readonly backup: string; readonly reason: string; readonly hasWritten?: boolean };
 
+const fewDecimalsAdvice = (decimals: number): string =>
+  `the service keeps only ${formatCount(decimals, "decimal")} of coordinates; if that is enough, run the command with --precision ${decimals}, which sends and compares as many`;
+
 export const syncApplyErrors = {
   "map-changed": defineError<MapDetails & { plan?: string }>(
     "conflict",
@@ -38,13 +41,21 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: the service does not support PATCH for updates (HTTP ${e.status}); --update-with delete-create deletes and recreates features instead, which gives them new ids`,
   ),
-  "update-not-applied": defineError<MapDetails & { id: string; what: string }>(
+  /** `decimals`: of coordinates, if the service keeps so few that this explains the error; null if not. */
+  "update-not-applied": defineError<MapDetails & { id: string; what: string; decimals: number | null }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; --update-with delete-create deletes and recreates features instead, which gives them new ids`,
+      `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; ${e.decimals === null ? "--update-with delete-create deletes and recreates features instead, which gives them new ids" : fewDecimalsAdvice(e.decimals)}`,
   ),
+  /** `decimals`: as for update-not-applied. */
   "writes-not-kept": defineError<
-    MapDetails & { created: number; updated: number; lost: number; examples: readonly string[] }
+    MapDetails & {
+      created: number;
+      updated: number;
+      lost: number;
+      examples: readonly string[];
+      decimals: number | null;
+    }
   >("conflict", (e) => {
     const parts = [
       e.created > 0 ? `${formatCount(e.created, "feature")} as created` : null,
@@ -53,7 +64,7 @@ export const syncApplyErrors = {
     ].filter((part) => part !== null);
     const total = e.created + e.updated + e.lost;
     const list = e.examples.length > 0 ? `: ${e.examples.join("; ")}${total > e.examples.length ? "; …" : ""}` : "";
-    return `map ${e.map} of ${e.service}: the service reported ${parts.join(" and ")}, but the map does not show them as sent${list}; nothing more was written; run the command again: it reads the map and sends what is missing; if the error persists and no other client writes to the map, the service does not store what it accepts: report it to its operator`;
+    return `map ${e.map} of ${e.service}: the service reported ${parts.join(" and ")}, but the map does not show them as sent${list}; nothing more was written; ${e.decimals === null ? "run the command again: it reads the map and sends what is missing; if the error persists and no other client writes to the map, the service does not store what it accepts: report it to its operator" : fewDecimalsAdvice(e.decimals)}`;
   }),
   "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
     "conflict",
@@ -70,10 +81,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: an earlier run was interrupted while it recreated features and must be finished first; run geoferry push with the same source`,
   ),
-  "batches-not-accepted": defineError<MapDetails & { tries: number }>(
+  /** `reason`: why the last of them had no conclusive response, if that is known. */
+  "batches-not-accepted": defineError<MapDetails & { tries: number; reason: string | null }>(
     "unavailable",
     (e) =>
-      `map ${e.map} of ${e.service}: requests failed ${e.tries} times in a row, and the map shows that none of them was applied; run the command again later to resume`,
+      `map ${e.map} of ${e.service}: requests failed ${e.tries} times in a row${e.reason === null ? "" : ` (the last: ${e.reason})`}, and the map shows that none of them was applied; run the command again later to resume`,
   ),
   "outcome-unknown": defineError<MapDetails & { features: number; rejects: string }>(
     "unknown-outcome",
@@ -85,6 +97,12 @@ export const syncApplyErrors = {
     "output",
     (e) =>
       `${e.backup}: cannot write the backup: ${e.reason}; nothing ${e.hasWritten ? "more " : ""}was sent, since a run is recorded before it changes the map; choose another file or folder with --backup`,
+  ),
+  /** `isUnderWay`: requests were recorded before. */
+  "journal-failed": defineError<{ journal: string; reason: string; isUnderWay: boolean }>(
+    "output",
+    (e) =>
+      `${e.journal}: the record of the run cannot be written: ${e.reason}; ${e.isUnderWay ? "nothing more was sent, but completed changes remain on the map; when this is mended, run the command again to continue from its current state" : "nothing was sent, since requests are recorded first"}`,
   ),
   "backup-invalid": defineError<{ backup: string; line: number; reason: string }>(
     "input",

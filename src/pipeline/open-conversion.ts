@@ -84,7 +84,11 @@ export async function withOpenConversion<T>(
     progress: new ProgressTracker(host.onProgress),
   };
   // Awaited here, since `await using` closes the inputs when the function returns.
-  return await run(conversion, files);
+  try {
+    return await run(conversion, files);
+  } finally {
+    await conversion.executor.closeSource?.();
+  }
 }
 
 /** Notes the layers of an existing file that `--overwrite` removes with it. */

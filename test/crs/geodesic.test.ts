@@ -17,6 +17,23 @@ test.each(measured)("from %s to %s it is as far as PROJ says", ([lat1, lon1], [l
   expect(Math.abs(geodesicDistance(lon2, lat2, lon1, lat1) - metres)).toBeLessThan(0.0005);
 });
 
+/** Longitudes and latitudes, with the distance of pyproj (PROJ 9.9.0), which rounds to a few nanometres. */
+const short = [
+  [8, 50, 8.001, 50, 71.69575361543222],
+  [13.4, 52.5, 13.40001, 52.50001, 1.3036231183182494],
+  [-70.3, -33.4, -70.26, -33.44, 5789.913353805354],
+  [179.98, 66.5, 179.95, 66.46, 4656.4950388058005],
+  [25, 89.97, 25.05, 89.99, 2233.880226149721],
+  [-120, -80, -119.951, -80.049, 5552.861618662008],
+  [10, 0.01, 10.04, -0.03, 6276.138767936784],
+  [10, 10, 10, 10.000001, 0.11060776505353055],
+] as const;
+
+test.each(short)("from %d, %d to the near %d, %d it is as far as PROJ says, to 5 nm", (x1, y1, x2, y2, metres) => {
+  expect(Math.abs(geodesicDistance(x1, y1, x2, y2) - metres)).toBeLessThan(5e-9);
+  expect(Math.abs(geodesicDistance(x2, y2, x1, y1) - metres)).toBeLessThan(5e-9);
+});
+
 /** Longitudes and latitudes, with the distance of pyproj (PROJ 9.9.0): `Geod(ellps="WGS84").inv(…)[2]`. */
 const nearlyOpposite = [
   [0, 0, 180, 0, 20_003_931.45863],
@@ -50,6 +67,8 @@ test("a position is 0 m from itself", () => {
 const surrounded = [
   ["a degree at the equator", [0, 0, 1, 0, 1, 1, 0, 1, 0, 0], 12_308_778_361.469452],
   ["a small house", [10, 50, 10.0001, 50, 10.0001, 50.0001, 10, 50.0001, 10, 50], 79.74643364548683],
+  ["a field", [9, 48, 9.02, 48.003, 9.018, 48.02, 8.999, 48.015, 9, 48], 2_638_173.1912714243],
+  ["an island in the north", [20, 79, 20.04, 79.01, 20.03, 79.04, 20.01, 79.03, 20, 79], 2_138_328.194867134],
   ["half a continent", [10, 50, 40, 45, 35, 70, 5, 65, 10, 50], 3_935_976_127_256.296],
   ["across the antimeridian", [179, -10, -179, -10, -178, 10, 178, 12, 179, -10], 771_109_573_533.3486],
   ["around the north pole", [0, 80, 90, 80, 180, 80, -90, 80, 0, 80], 2_507_270_031_169.875],
@@ -67,6 +86,12 @@ test("the area of a house that is not aligned with the axes is that of PROJ, to 
   expect(Math.abs(geodesicRingArea(Float64Array.from(corners.flat()), 0, 5) / 124.33611270040274 - 1)).toBeLessThan(
     1e-7,
   );
+});
+
+test("the area of a tile of ten centimetres is that of a plane with the scales of its middle", () => {
+  const ring = Float64Array.of(10, 50, 10.000001, 50, 10.000001, 50.000001, 10, 50.000001, 10, 50);
+  // M N cos φ dφ dλ at 50.0000005 degrees.
+  expect(Math.abs(geodesicRingArea(ring, 0, 5) / 0.007974651484647344 - 1)).toBeLessThan(1e-7);
 });
 
 test.each(surrounded)("the area of %s is that of PROJ, in both directions", (_, positions, squareMetres) => {

@@ -178,6 +178,24 @@ describe("service failures", () => {
     expect(await world.features(map)).toHaveLength(3);
   });
 
+  test("a run that gives up names the redirect that it got for each request", async () => {
+    const map = await listener.mapWith([]);
+    const redirect: ProxyFault = {
+      name: "redirect",
+      async around() {
+        const headers = { location: "https://maps.example/api/v1/maps/m/features?token=x" };
+        return { status: 303, headers, body: Buffer.alloc(0) };
+      },
+    };
+    proxy.choose(({ method }) => (method === "POST" ? redirect : null));
+    const result = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
+    expectFailure(
+      result,
+      8,
+      /\(the last: HTTP 303, a redirect to https:\/\/maps\.example\/api\/v1\/maps\/m\/features\)/,
+    );
+  });
+
   test("a run reports a service that does not list maps", async () => {
     await using odd = await AlternativeService.start();
     const result = await listener.run(["maps"], { url: odd.url, as: odd });

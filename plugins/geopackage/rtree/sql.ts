@@ -54,7 +54,8 @@ const triggersByVersion: Readonly<Record<GeoPackageVersion, readonly Trigger[]>>
   ],
 };
 
-export function createTriggersSql(indexed: IndexedTable, version: GeoPackageVersion): string[] {
+/** The names of the triggers, and the statements that create them. */
+export function triggersOf(indexed: IndexedTable, version: GeoPackageVersion): { name: string; sql: string }[] {
   const rtree = rtreeName(indexed);
   const names: Readonly<Record<string, string>> = {
     "<t>": quoteIdentifier(indexed.table),
@@ -62,8 +63,11 @@ export function createTriggersSql(indexed: IndexedTable, version: GeoPackageVers
     "<i>": quoteIdentifier(indexed.fid),
     "<r>": quoteIdentifier(rtree),
   };
-  return triggersByVersion[version].map(
-    ([name, text]) =>
-      `CREATE TRIGGER ${quoteIdentifier(`${rtree}_${name}`)} ${text.replace(/<[tcir]>/g, (mark) => names[mark]!)}`,
-  );
+  return triggersByVersion[version].map(([suffix, text]) => {
+    const name = `${rtree}_${suffix}`;
+    return {
+      name,
+      sql: `CREATE TRIGGER ${quoteIdentifier(name)} ${text.replace(/<[tcir]>/g, (mark) => names[mark]!)}`,
+    };
+  });
 }

@@ -1,7 +1,7 @@
 import type { LayerMetadata } from "../../../src/model/index.js";
-import type { Database } from "../../../src/sqlite/index.js";
+import type { Database, Statement } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
-import { createRtreeSql, createTriggersSql } from "../rtree/sql.js";
+import { createRtreeSql, triggersOf } from "../rtree/sql.js";
 import type { SqliteValue } from "../sqlite/values.js";
 import type { TableDesign } from "./layer-design.js";
 import { layerMetadataTables, readLayerMetadata } from "./read-metadata.js";
@@ -14,6 +14,7 @@ import {
   jsonMimeType,
   timeConstraint,
 } from "./schema-sql.js";
+import { changeSchema } from "./set-aside-schema.js";
 import { insertColumnMetadata, insertDocument } from "./write-metadata.js";
 import { type SrsRecord, undefinedSrsRecords } from "./write-srs.js";
 
@@ -37,6 +38,9 @@ export interface LayerStatistics {
 
 /** Maintains the gpkg_* metadata tables. */
 export class MetadataTables {
+  /** By their SQL: a statement that is not used any more is only closed when it is collected as garbage. */
+  private readonly statements = new Map<string, Statement>();
+
   constructor(
     private readonly database: Database,
     private readonly version: GeoPackageVersion,
@@ -52,10 +56,18 @@ export class MetadataTables {
     for (const system of [...undefinedSrsRecords, wgs84]) this.addSystem(system);
   }
 
+  private prepare(sql: string): Statement {
+    const known = this.statements.get(sql);
+    if (known) return known;
+    const statement = this.database.prepare(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
   has(name: string): boolean {
-    const found = this.database
-      .prepare("SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE")
-      .get(name);
+    const found = this.prepare(
+      "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
+    ).get(name);
     return found !== undefined;
   }
 
@@ -65,16 +77,17 @@ export class MetadataTables {
 
   private extension(table: string | null, column: string | null, name: string, anchor: string, scope: string): void {
     this.ensure("gpkg_extensions");
-    const { database } = this;
-    const known = database
-      .prepare(
-        "SELECT 1 FROM gpkg_extensions WHERE extension_name = ? AND table_name IS ? COLLATE NOCASE AND column_name IS ? COLLATE NOCASE",
-      )
-      .get(name, table, column);
+    const known = this.prepare(
+      "SELECT 1 FROM gpkg_extensions WHERE extension_name = ? AND table_name IS ? COLLATE NOCASE AND column_name IS ? COLLATE NOCASE",
+    ).get(name, table, column);
     if (known !== undefined) return;
-    database
-      .prepare("INSERT INTO gpkg_extensions VALUES (?, ?, ?, ?, ?)")
-      .run(table, column, name, extensionDefinition(this.version, anchor), scope);
+    this.prepare("INSERT INTO gpkg_extensions VALUES (?, ?, ?, ?, ?)").run(
+      table,
+      column,
+      name,
+      extensionDefinition(this.version, anchor),
+      scope,
+    );
   }
 
   /** Lower-case column names of gpkg_spatial_ref_sys. */
@@ -140,23 +153,24 @@ export class MetadataTables {
     const { table, geometry } = design;
     const { title = name, description = "" } = metadata;
     database.exec(createLayerSql(design));
-    database
-      .prepare(
-        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, srs_id) VALUES (?, ?, ?, ?, ?, ?)",
-      )
-      .run(
-        table,
-        geometry ? "features" : "attributes",
-        this.freeIdentifier(title),
-        description,
-        this.now.toISOString(),
-        geometry ? srsId : 0,
-      );
+    this.prepare(
+      "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, srs_id) VALUES (?, ?, ?, ?, ?, ?)",
+    ).run(
+      table,
+      geometry ? "features" : "attributes",
+      this.freeIdentifier(title),
+      description,
+      this.now.toISOString(),
+      geometry ? srsId : 0,
+    );
     if (geometry) {
       this.ensure("gpkg_geometry_columns");
-      database
-        .prepare("INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, 0, 0)")
-        .run(table, geometry.column, geometry.type, srsId);
+      this.prepare("INSERT INTO gpkg_geometry_columns VALUES (?, ?, ?, ?, 0, 0)").run(
+        table,
+        geometry.column,
+        geometry.type,
+        srsId,
+      );
     }
     for (const { name, type } of design.fields) this.describeType(table, name, type);
     this.addMetadata(design, metadata);
@@ -195,7 +209,7 @@ export class MetadataTables {
   }
 
   private freeIdentifier(wanted: string): string {
-    const taken = this.database.prepare("SELECT 1 FROM gpkg_contents WHERE identifier = ?");
+    const taken = this.prepare("SELECT 1 FROM gpkg_contents WHERE identifier = ?");
     for (let n = 0; ; n++) {
       const name = n === 0 ? wanted : `${wanted}_${n}`;
       if (taken.get(name) === undefined) return name;
@@ -212,20 +226,15 @@ export class MetadataTables {
   /** Marks a text column as JSON or times in gpkg_data_columns. */
   describeType(table: string, column: string, type: string): void {
     if (type !== "json" && type !== "time") return;
-    const { database } = this;
     this.ensureSchema();
     if (type === "time") {
-      database
-        .prepare(
-          "INSERT OR IGNORE INTO gpkg_data_column_constraints (constraint_name, constraint_type, value, description) VALUES (?, 'glob', ?, 'a time of day')",
-        )
-        .run(timeConstraint.name, timeConstraint.glob);
+      this.prepare(
+        "INSERT OR IGNORE INTO gpkg_data_column_constraints (constraint_name, constraint_type, value, description) VALUES (?, 'glob', ?, 'a time of day')",
+      ).run(timeConstraint.name, timeConstraint.glob);
     }
-    database
-      .prepare(
-        "INSERT OR REPLACE INTO gpkg_data_columns (table_name, column_name, mime_type, constraint_name) VALUES (?, ?, ?, ?)",
-      )
-      .run(table, column, type === "json" ? jsonMimeType : null, type === "time" ? timeConstraint.name : null);
+    this.prepare(
+      "INSERT OR REPLACE INTO gpkg_data_columns (table_name, column_name, mime_type, constraint_name) VALUES (?, ?, ?, ?)",
+    ).run(table, column, type === "json" ? jsonMimeType : null, type === "time" ? timeConstraint.name : null);
   }
 
   /** Creates the empty R-tree of a layer. */
@@ -238,31 +247,43 @@ export class MetadataTables {
   /** Creates the triggers of the R-tree. Call after writing rows: triggers would only slow that down. */
   addTriggers({ table, fid, geometry }: TableDesign): void {
     if (!geometry) return;
-    for (const sql of createTriggersSql({ table, column: geometry.column, fid }, this.version)) this.database.exec(sql);
+    for (const { sql } of triggersOf({ table, column: geometry.column, fid }, this.version)) this.database.exec(sql);
+  }
+
+  /** The same for all layers of a file that is closed next: each `CREATE TRIGGER` would visit all tables of the file. */
+  addTriggersToSchema(designs: readonly TableDesign[]): void {
+    const { database, version } = this;
+    changeSchema(database, () => {
+      const insert = database.prepare("INSERT INTO sqlite_master VALUES ('trigger', ?, ?, 0, ?)");
+      for (const { table, fid, geometry } of designs) {
+        if (!geometry) continue;
+        for (const { name, sql } of triggersOf({ table, column: geometry.column, fid }, version))
+          insert.run(name, table, sql);
+      }
+    });
   }
 
   /** Updates the extent, the time of change and the z and m flags of a layer. */
   updateStatistics(table: string, { geometries, withZ, withM, box }: LayerStatistics, isNew: boolean): void {
-    const { database } = this;
     const hasExtent = box[0]! <= box[2]!;
     const sides = Object.fromEntries(extentColumns.map((side, n) => [side, hasExtent ? box[n]! : null]));
     const wider = extentColumns.map((side) => {
       const widest = side.startsWith("min") ? "min" : "max";
       return `${side} = coalesce(${widest}(${side}, @${side}), ${side}, @${side})`;
     });
-    database
-      .prepare(
-        `UPDATE gpkg_contents SET last_change = @now, ${wider.join(", ")} WHERE table_name = @table COLLATE NOCASE`,
-      )
-      .run({ ...sides, now: this.now.toISOString(), table });
-    if (geometries === 0 || !this.has("gpkg_geometry_columns")) return;
+    // Without COLLATE, the index of the table is used.
+    const ofTable = `WHERE table_name = @table${isNew ? "" : " COLLATE NOCASE"}`;
+    this.prepare(`UPDATE gpkg_contents SET last_change = @now, ${wider.join(", ")} ${ofTable}`).run({
+      ...sides,
+      now: this.now.toISOString(),
+      table,
+    });
+    if (geometries === 0 || (!isNew && !this.has("gpkg_geometry_columns"))) return;
     const dimensions = { z: zmPresence(withZ, geometries), m: zmPresence(withM, geometries) };
     const set = isNew
       ? "z = @z, m = @m"
       : "z = CASE WHEN z = @z THEN z ELSE 2 END, m = CASE WHEN m = @m THEN m ELSE 2 END";
-    database
-      .prepare(`UPDATE gpkg_geometry_columns SET ${set} WHERE table_name = @table COLLATE NOCASE`)
-      .run({ ...dimensions, table });
+    this.prepare(`UPDATE gpkg_geometry_columns SET ${set} ${ofTable}`).run({ ...dimensions, table });
   }
 
   /** Removes a layer with its index and metadata. */

@@ -1,5 +1,14 @@
 import type { Database, SqlValue } from "../../../src/sqlite/index.js";
 
+/** Calls `work`, which may write to `sqlite_master`. What it adds is known after the file is opened again. */
+export function changeSchema(database: Database, work: () => void): void {
+  database.unsafeMode(true);
+  database.pragma("writable_schema = ON");
+  work();
+  database.pragma("writable_schema = OFF");
+  database.unsafeMode(false);
+}
+
 type SchemaRow = Record<"type" | "name" | "tbl_name" | "rootpage" | "sql", SqlValue>;
 
 /** Rows of the metadata tables, which are created when needed, stay. */
@@ -18,12 +27,15 @@ export class SetAsideSchema {
   private readonly rows: SchemaRow[] = [];
   private layers = 0;
 
-  constructor(private readonly database: Database) {}
+  /** @param database may be another connection later, if nothing is asked about earlier layers */
+  constructor(public database: Database) {}
 
-  /** Call after each layer. */
-  countLayer(): void {
+  /** Call after each layer. @returns whether the layers were set aside */
+  countLayer(): boolean {
     this.layers++;
-    if (this.layers % interval === 0) this.setAside();
+    if (this.layers % interval !== 0) return false;
+    this.setAside();
+    return true;
   }
 
   private setAside(): void {
@@ -32,27 +44,19 @@ export class SetAsideSchema {
       `SELECT type, name, tbl_name, rootpage, sql ${rowsOfLayers} ORDER BY rowid`,
     );
     for (const row of rows.all()) this.rows.push(row);
-    this.change(() => database.exec(`DELETE ${rowsOfLayers}`));
+    changeSchema(database, () => database.exec(`DELETE ${rowsOfLayers}`));
   }
 
   /** Puts the rows back, tables before their triggers. Call before the end of the transaction. */
   restore(): void {
+    const { database } = this;
     if (this.rows.length === 0) return;
     // What was created last comes last.
     this.setAside();
-    this.change(() => {
-      const insert = this.database.prepare<SqlValue[]>("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)");
+    changeSchema(database, () => {
+      const insert = database.prepare<SqlValue[]>("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)");
       for (const row of this.rows) insert.run(row.type, row.name, row.tbl_name, row.rootpage, row.sql);
     });
     this.rows.length = 0;
-  }
-
-  private change(work: () => void): void {
-    const { database } = this;
-    database.unsafeMode(true);
-    database.pragma("writable_schema = ON");
-    work();
-    database.pragma("writable_schema = OFF");
-    database.unsafeMode(false);
   }
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../src/plugin/index.js";
 import { type Database, loadSqlite } from "../../../src/sqlite/index.js";
 import { ScratchFile } from "../../shared/scratch-file.js";
-import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import { quoteIdentifier, quoteText } from "../../shared/sql-identifiers.js";
 import { RtreeBuilder } from "../rtree/builder.js";
 import { rtreeName } from "../rtree/sql.js";
 import { widenBoxBy } from "../rtree/widen-box.js";
@@ -108,23 +108,35 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       if (design.crs) systems.set(design.srsId, await createSrsRecord(design.crs, design.srsId, context));
     }
     const wgs84 = await createSrsRecord(context.crs.wgs84, 4326, context);
-    const database = await this.openDatabase(() => `page_size = ${pageSize}`);
-    database.exec("BEGIN");
-    const { metadataTables } = this;
-    metadataTables.initialize(wgs84);
-    for (const system of systems.values()) metadataTables.addSystem(system);
-    const schema = new SetAsideSchema(database);
-    this.layers.forEach(({ design }, index) => {
-      metadataTables.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
-      if (this.options.index) metadataTables.addIndex(design);
-      schema.countLayer();
-    });
+    const first = await this.openDatabase(() => `page_size = ${pageSize}`);
+    first.exec("BEGIN");
+    this.metadataTables.initialize(wgs84);
+    for (const system of systems.values()) this.metadataTables.addSystem(system);
+    const schema = new SetAsideSchema(first);
+    for (const [index, { design }] of this.layers.entries()) {
+      this.metadataTables.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
+      if (this.options.index) this.metadataTables.addIndex(design);
+      await this.endLayer(schema);
+    }
+    const { database } = schema;
     schema.restore();
     database.exec("COMMIT");
     type Entry = { readonly name: string; readonly rootpage: bigint };
     const entries = database.prepare<[], Entry>("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'").all();
     this.roots = new Map(entries.map(({ name, rootpage }) => [name, Number(rootpage)]));
     this.closeDatabase();
+  }
+
+  /**
+   * Keeps the creation of many layers fast: SQLite visits all prepared statements of the connection after each CREATE,
+   * and each R-tree keeps nine.
+   */
+  private async endLayer(schema: SetAsideSchema): Promise<void> {
+    if (!schema.countLayer()) return;
+    this.database!.exec("COMMIT");
+    this.closeDatabase();
+    schema.database = await this.openDatabase();
+    schema.database.exec("BEGIN");
   }
 
   private async openDatabase(first?: () => string): Promise<Database> {
@@ -278,23 +290,19 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
       if (!database.inTransaction) database.exec("BEGIN");
       this.putRoots();
       const { metadataTables } = this;
-      const schema = new SetAsideSchema(database);
+      const forgetId = database.prepare("DELETE FROM sqlite_sequence WHERE name = ?");
       for (const layer of this.layers) {
         const { table, fid } = layer.design;
         metadataTables.updateStatistics(table, layer, true);
-        if (this.options.index) metadataTables.addTriggers(layer.design);
         const id = quoteIdentifier(fid);
         // AUTOINCREMENT continues from here (file format, 2.6.2). ORDER BY … LIMIT 1 reads only the last page.
-        database.prepare("DELETE FROM sqlite_sequence WHERE name = ?").run(table);
-        database
-          .prepare(
-            `INSERT INTO sqlite_sequence SELECT ?, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
-          )
-          .run(table);
+        forgetId.run(table);
+        database.exec(
+          `INSERT INTO sqlite_sequence SELECT ${quoteText(table)}, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
+        );
         layer.inserter = null;
-        schema.countLayer();
       }
-      schema.restore();
+      if (this.options.index) metadataTables.addTriggersToSchema(this.layers.map(({ design }) => design));
       database.exec("COMMIT");
       this.closeDatabase();
       // Another program may have begun to write in the meantime.

@@ -40,6 +40,9 @@ export function systemNameOf(feature: GmlElement, collection: string | null, wan
   return (bounds && srsNameIn(bounds)) ?? collection ?? noSystem;
 }
 
+/** Splits beyond these have the full size, which bounds the memory that they take. */
+const maxSmallSplits = 10_000;
+
 interface OpenSplit {
   readonly from: number;
   readonly place: Pick<GmlSplit, "start" | "state">;
@@ -114,7 +117,10 @@ export class DocumentScan {
   }
 
   private mayEndSplit(walker: FeatureWalker, byte: number): void {
-    if (byte - this.split.from < this.splitSize) return;
+    // Each layer reads all of its splits: with many layers, small ones keep a layer from reading the features of all others.
+    const isFull = this.splits.length >= maxSmallSplits;
+    const size = isFull ? this.splitSize : this.splitSize / Math.max(1, this.layers.length);
+    if (byte - this.split.from < size) return;
     this.endSplit(byte, false);
     this.split = { from: byte, place: walker.position(), layers: new Set() };
   }

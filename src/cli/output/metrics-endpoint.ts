@@ -30,7 +30,7 @@ export class MetricsEndpoint implements AsyncDisposable {
       server.listen(port, host);
       await once(server, "listening");
     } catch (error) {
-      throw toListenError(error, host, port);
+      throw toListenError(error, host, port, "--metrics-port");
     }
     return new MetricsEndpoint(server, `${listenOrigin(server.address() as AddressInfo, "http", host)}/metrics`);
   }

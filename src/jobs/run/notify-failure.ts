@@ -9,12 +9,15 @@ import type { RunReport } from "../report/run-report.js";
 
 /** Time limit for a response of the webhook, and for the command. */
 const notifyTimeoutMs = 30_000;
+/** How long before its limit the command is asked to end. */
+const graceMs = 2_000;
 /** Time limit for the whole webhook request. */
 const maxNotifyTimeoutMs = 120_000;
 
 /**
  * A failed notification does not fail the run.
  * @param status the run's exit status @param file path of the JSON report, for the command
+ * @param timeoutMs time limit for the command
  * @returns error messages for the user
  */
 export async function notifyFailure(
@@ -22,9 +25,10 @@ export async function notifyFailure(
   report: RunReport,
   status: number,
   file: string,
+  timeoutMs: number = notifyTimeoutMs,
 ): Promise<string[]> {
   const notifications = [
-    command === undefined ? null : runCommand(command, report, status, file),
+    command === undefined ? null : runCommand(command, report, status, file, timeoutMs),
     webhook === undefined ? null : post(webhook, report, status),
   ];
   return (await Promise.all(notifications)).filter((message) => message !== null);
@@ -35,6 +39,7 @@ async function runCommand(
   { job, result }: RunReport,
   status: number,
   file: string,
+  timeoutMs: number,
 ): Promise<string | null> {
   const variables = {
     GEOFERRY_JOB: job,
@@ -45,14 +50,17 @@ async function runCommand(
   // Environment variables cannot contain U+0000.
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
   try {
-    const child = spawn(command, {
-      shell: true,
-      stdio: ["ignore", 2, 2],
-      env: { ...process.env, ...env },
-      timeout: notifyTimeoutMs,
-    });
-    const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-    return code === 0 ? null : `onFailure.command ended with ${code ?? signal}`;
+    const child = spawn(command, { shell: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
+    const timers = [
+      setTimeout(() => child.kill("SIGTERM"), timeoutMs - graceMs),
+      setTimeout(() => child.kill("SIGKILL"), timeoutMs),
+    ];
+    try {
+      const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+      return code === 0 ? null : `onFailure.command ended with ${code ?? signal}`;
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+    }
   } catch (error) {
     return `cannot run onFailure.command: ${(error as Error).message}`;
   }

@@ -13,6 +13,8 @@ export interface Executor extends AsyncDisposable {
   runDistributed?(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncIterable<PieceResult>;
   /** Scans parts of a source with its reader on other threads while it is being opened; yields the results in order. */
   scanParts?(spec: ScanSpec, parts: AsyncIterable<unknown>): AsyncIterable<unknown>;
+  /** Closes a source that is kept open for the next layer. */
+  closeSource?(): Promise<void>;
   /** Frees the buffers of a written result, which must not be used afterwards. */
   releaseBuffers(result: PieceResult): void;
 }

@@ -3,6 +3,7 @@
  * them, or summarizes them. Takes and returns plain data.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { geographicConversion } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { createSource } from "../../io/input/create-source.js";
@@ -127,19 +128,22 @@ export interface Task {
   prefetch(piece: Piece): Promise<unknown>;
   /** Processes a piece; one at a time. @param fetched the result of `prefetch` for this piece */
   run(piece: Piece, fetched: Promise<unknown>): Promise<PieceResult>;
-  close(): Promise<void>;
+  /** To be closed after the task, or given to another one. */
+  readonly source: TaskSource;
 }
 
-/** @throws format-cannot-write, and errors of encoders and stages about their settings */
-export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
-  const context = new HostContext(
-    spec.layerName,
-    signal,
-    spec.skipErrors,
-    spec.scanResult,
-    new Date(spec.now),
-    spec.keepsBadGeometries,
-  );
+/**
+ * @param source of an earlier task, if it serves this one, too
+ * @throws format-cannot-write, and errors of encoders and stages about their settings
+ */
+export async function openTask(
+  spec: TaskSpec,
+  findFormat: FindFormat,
+  signal: AbortSignal,
+  source = new TaskSource(spec, findFormat, signal),
+): Promise<Task> {
+  const { context } = source;
+  context.layer = spec.layerName;
   const stageContext = new RejectCountingContext(spec.layerName, context);
   const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
   const stages = await build(spec.stages);
@@ -150,7 +154,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   const statistics = spec.outcome.kind === "summary" ? spec.outcome.statistics : undefined;
   const createCollector = statistics ? await prepareStatistics(statistics.crs) : () => null;
   const pipeline = { stages, checks, encoders, proof, createCollector };
-  return new LayerTask(spec, findFormat, signal, context, stageContext, pipeline);
+  return new LayerTask(spec, signal, source, stageContext, pipeline);
 }
 
 /** Loads the code of verifications, which few runs need. */
@@ -229,19 +233,37 @@ interface StagePipeline {
   readonly createCollector: () => StatisticsCollector | null;
 }
 
-class LayerTask implements Task {
+/** An open source, which tasks for its layers use one after the other. Opened when the first one reads. */
+export class TaskSource implements AsyncDisposable {
+  readonly context: HostContext;
   private dataset: Promise<Dataset> | undefined;
-  /** Whether there was a batch. */
-  private isUnderWay = false;
+  /** Numbers of the layers that were read. */
+  private readonly taken = new Set<number>();
 
   constructor(
     private readonly spec: TaskSpec,
     private readonly findFormat: FindFormat,
     private readonly signal: AbortSignal,
-    private readonly context: HostContext,
-    private readonly stageContext: RejectCountingContext,
-    private readonly pipeline: StagePipeline,
-  ) {}
+  ) {
+    const { layerName, skipErrors, scanResult, now, keepsBadGeometries } = spec;
+    this.context = new HostContext(layerName, signal, skipErrors, scanResult, new Date(now), keepsBadGeometries);
+    this.taken.add(spec.layerIndex);
+  }
+
+  /** Whether a task can use it: if it reads another layer of the same source in the same way. */
+  takeLayer({ source, reader, scanResult, skipErrors, keepsBadGeometries, now, layerIndex }: TaskSpec): boolean {
+    const { spec, taken } = this;
+    const isSame =
+      spec.reader === reader &&
+      spec.scanResult === scanResult &&
+      spec.skipErrors === skipErrors &&
+      spec.keepsBadGeometries === keepsBadGeometries &&
+      spec.now === now &&
+      !taken.has(layerIndex) &&
+      isDeepStrictEqual(spec.source, source);
+    if (isSame) taken.add(layerIndex);
+    return isSame;
+  }
 
   private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
@@ -249,17 +271,36 @@ class LayerTask implements Task {
     return reader.open(createSource(source, this.signal), ref.options, this.context);
   }
 
-  private async getLayer(): Promise<Layer> {
+  async getLayer(index: number): Promise<Layer> {
     this.dataset ??= this.openDataset();
-    return (await this.dataset).layers[this.spec.layerIndex]!;
+    return (await this.dataset).layers[index]!;
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = await this.dataset?.catch(() => undefined);
+    await opened?.[Symbol.asyncDispose]();
+    await this.context[Symbol.asyncDispose]();
+  }
+}
+
+class LayerTask implements Task {
+  /** Whether there was a batch. */
+  private isUnderWay = false;
+
+  constructor(
+    private readonly spec: TaskSpec,
+    private readonly signal: AbortSignal,
+    readonly source: TaskSource,
+    private readonly stageContext: RejectCountingContext,
+    private readonly pipeline: StagePipeline,
+  ) {}
 
   private async *readBatches(piece: Piece, fetched: unknown): AsyncGenerator<Batch> {
     if (piece.batch) {
       yield new Batch(piece.batch);
       return;
     }
-    const layer = await this.getLayer();
+    const layer = await this.source.getLayer(this.spec.layerIndex);
     let record = 1;
     for await (const batch of layer.batches(piece.split, fetched)) {
       if (batch instanceof Batch) yield batch;
@@ -271,7 +312,7 @@ class LayerTask implements Task {
   }
 
   async prefetch({ split }: Piece): Promise<unknown> {
-    return split && (await this.getLayer()).prefetch?.(split);
+    return split && (await this.source.getLayer(this.spec.layerIndex)).prefetch?.(split);
   }
 
   async run(piece: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
@@ -307,7 +348,7 @@ class LayerTask implements Task {
       // Lets pending writes of earlier results continue.
       await yieldToEventLoop();
     }
-    const findings = this.context.takeFindings(lastRecord);
+    const findings = this.source.context.takeFindings(lastRecord);
     read += countDropped(findings.rejects) - stageContext.rejected;
     return {
       ...findings,
@@ -337,12 +378,6 @@ class LayerTask implements Task {
       });
     }
     return encoded;
-  }
-
-  async close(): Promise<void> {
-    const opened = await this.dataset?.catch(() => undefined);
-    await opened?.[Symbol.asyncDispose]();
-    await this.context[Symbol.asyncDispose]();
   }
 }
 

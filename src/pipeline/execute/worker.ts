@@ -51,7 +51,7 @@ async function sendReply(request: WorkerRequest, started: Promise<unknown> | und
     case "close": {
       const task = await tasks.get(request.task)?.catch(() => undefined);
       tasks.delete(request.task);
-      await task?.close();
+      await task?.source[Symbol.asyncDispose]();
       return;
     }
     case "scan-part":

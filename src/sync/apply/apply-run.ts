@@ -40,6 +40,8 @@ export class ApplyRun {
   maxBatchBytes = initialMaxBatchBytes;
   /** Some changes of the plan may be on the map. */
   hasWritten = false;
+  /** Why the last request without a conclusive response had none; null without such a request. */
+  private lastDoubt: string | null = null;
   private idempotencyKeyCount = 0;
 
   constructor(
@@ -93,6 +95,12 @@ export class ApplyRun {
     return createError("sync-interrupted", { service, map }, cause);
   }
 
+  /** Creates the error for requests that were repeated so many times, and never applied. */
+  createNotAcceptedError(tries: number): GeoferryError {
+    const { service, map } = this.header;
+    return createError("batches-not-accepted", { service, map, tries, reason: this.lastDoubt });
+  }
+
   /**
    * Sends a request and journals it before and after. A batch that was not fully applied stays open in the journal
    * until `acknowledge`.
@@ -115,6 +123,7 @@ export class ApplyRun {
     }
     await this.reachCheckpoint("answered");
     if (mayHaveWritten(outcome)) this.hasWritten = true;
+    if (outcome.kind === "in-doubt") this.lastDoubt = outcome.reason;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const isDone = isFullyApplied(outcome, sent.features);
     if (isDone) await this.acknowledge(entry, "done");

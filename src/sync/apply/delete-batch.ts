@@ -113,8 +113,7 @@ export async function deleteUnconditionally(ids: readonly string[], run: ApplyRu
     const settled = await resolveDeletes(uncertain, reading, run);
     for (const [id, reason] of settled.refused) refused.set(id, reason);
     remainingIds = settled.again;
-    if (remainingIds.length > 0 && round >= run.context.traffic.retries)
-      throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round + 1 });
+    if (remainingIds.length > 0 && round >= run.context.traffic.retries) throw run.createNotAcceptedError(round + 1);
   }
   return refused;
 }

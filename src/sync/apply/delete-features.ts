@@ -2,7 +2,6 @@
 
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
-import { createError } from "../../errors.js";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
 import { pageSize, type RemoteKey } from "../../remote/wire.js";
 import type { PlanAction } from "../plan/plan.js";
@@ -49,8 +48,7 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
         await pass.deletedOnPage.check(run);
         return { changedCount, etag };
       }
-      if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries)
-        throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round });
+      if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries) throw run.createNotAcceptedError(round);
       if (pass.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
       const next = await MapReread.read(run);
       run.etagChain.resume(next.snapshot.etag);

@@ -5,8 +5,9 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { FeatureRow } from "../../compare/feature-side.js";
 import { createError, type GeoferryError } from "../../errors.js";
-import { isLooselyEqual } from "../diff/loose-equality.js";
+import { haveEqualProperties, isLooselyEqual } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
+import { findFewDecimals } from "../diff/rounding.js";
 import type { PlanAction, PlannedFeature } from "../plan/plan.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun } from "./apply-run.js";
@@ -38,6 +39,8 @@ export class KeptWrites {
   readonly examples: string[] = [];
   /** Features that a full synchronization in one request sent unchanged, and that the map lacks. */
   lostCount = 0;
+  /** Decimals of coordinates, if a feature differs only since the service keeps so few. */
+  private decimals: number | null = null;
 
   private readonly selectById;
   private readonly selectByKeys;
@@ -84,7 +87,15 @@ export class KeptWrites {
       return createError("map-changed", { service, map });
     }
     const examples = counts.failed === 0 ? this.examples : [];
-    return createError("writes-not-kept", { service, map, created, updated, lost: this.lostCount, examples });
+    return createError("writes-not-kept", {
+      service,
+      map,
+      created,
+      updated,
+      lost: this.lostCount,
+      examples,
+      decimals: this.decimals,
+    });
   }
 
   /** Whether entity tags prove that another client wrote after this run, so that the difference may be its own. */
@@ -121,7 +132,11 @@ export class KeptWrites {
     if (!row) return "is missing";
     if (other) return `is there ${rows.length} times`;
     if (row.digest === agreement?.sent) return null;
-    return this.isAsSent(action.feature, row) ? null : "differs from what was sent";
+    if (this.isAsSent(action.feature, row)) return null;
+    const held = readMapFeature(this.reading.workspace.map, row);
+    if (haveEqualProperties(action.feature.properties, held.properties))
+      this.decimals ??= findFewDecimals(action.feature.geometry, held.geometry);
+    return "differs from what was sent";
   }
 
   /** Whether a later comparison finds no difference: properties that only the map has do not count. */

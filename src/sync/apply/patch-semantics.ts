@@ -4,7 +4,8 @@ import { canonicalValue } from "../../canonical/canonical-json.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import { SnapshotStats } from "../../remote/snapshot/snapshot-stats.js";
 import type { Properties, WireFeature } from "../../remote/wire.js";
-import { detectRounding, equalsAfterRounding } from "../diff/rounding.js";
+import { isSameValue } from "../diff/loose-equality.js";
+import { detectRounding, equalsAfterRounding, findFewDecimals } from "../diff/rounding.js";
 import type { PlanAction, PlannedFeature } from "../plan/plan.js";
 
 export type Update = Extract<PlanAction, { readonly action: "update" }>;
@@ -69,8 +70,11 @@ export type UpdateEffect =
   | { readonly kind: "applied" }
   /** Nested values that still have the removed members. */
   | { readonly kind: "merged-deeply"; readonly names: readonly string[] }
-  /** The map does not have the change, or still has what was removed. */
-  | { readonly kind: "ineffective"; readonly what: string };
+  /**
+   * The map does not have the change, or still has what was removed. `decimals`: of the coordinates, if the service keeps
+   * so few that this explains it.
+   */
+  | { readonly kind: "ineffective"; readonly what: string; readonly decimals?: number };
 
 /**
  * Compares the map with the update. A value that the service normalized (to fewer decimals, for example) counts as
@@ -81,8 +85,7 @@ export function checkUpdateEffect(update: Update, read: WireFeature, rounding: R
   const mergedNames: string[] = [];
   for (const name of new Set([...Object.keys(before.properties), ...Object.keys(feature.properties)])) {
     const [previous, target, actual] = [before, feature, read].map(({ properties }) => ownProperty(properties, name));
-    if (canonicalValue(actual) === canonicalValue(target) || canonicalValue(previous) === canonicalValue(target))
-      continue;
+    if (isSameValue(actual, target) || canonicalValue(previous) === canonicalValue(target)) continue;
     if (losesMember(previous, target) && losesMember(actual, target)) mergedNames.push(name);
     else if (canonicalValue(actual) === canonicalValue(previous))
       return { kind: "ineffective", what: `property ${JSON.stringify(name)}` };
@@ -90,8 +93,10 @@ export function checkUpdateEffect(update: Update, read: WireFeature, rounding: R
   const [previous, target, actual] = [before, feature, read].map(({ geometry }: ComparableFeature) =>
     canonicalGeometry(geometry, rounding),
   );
-  if (actual !== target && actual === previous && !isRoundedCopy(feature, read, rounding))
-    return { kind: "ineffective", what: "geometry" };
+  if (actual !== target && actual === previous && !isRoundedCopy(feature, read, rounding)) {
+    const decimals = findFewDecimals(feature.geometry, read.geometry);
+    return { kind: "ineffective", what: "geometry", ...(decimals !== null && { decimals }) };
+  }
   return mergedNames.length > 0 ? { kind: "merged-deeply", names: mergedNames } : { kind: "applied" };
 }
 

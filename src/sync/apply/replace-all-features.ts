@@ -27,7 +27,7 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
   const contents = await ReplacementSet.create(run);
   const set = contents && (await buildCompleteSet(contents.features, run));
   if (!set) return { kind: "apart", reason: "the features exceed the limits of one request" };
-  const { service, map, snapshot } = run.header;
+  const { snapshot } = run.header;
   let etag = await plannedEtag(run);
   for (let round = 0; ; round++) {
     run.throwIfAborted();
@@ -49,8 +49,7 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     ({ etag } = reread.snapshot);
     await reread[Symbol.asyncDispose]();
     if (state === "otherwise") throw conflictError(run);
-    if (round >= run.context.traffic.retries)
-      throw createError("batches-not-accepted", { service, map, tries: round + 1 });
+    if (round >= run.context.traffic.retries) throw run.createNotAcceptedError(round + 1);
     if (reread.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
   }
 }

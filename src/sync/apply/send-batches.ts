@@ -1,6 +1,5 @@
 /** Sends features reliably despite failing requests: each is on the map once, or reported as rejected. */
 import type { GeoferryError } from "../../errors.js";
-import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
@@ -145,10 +144,7 @@ async function* resolveByReading(
     const unresolved = uncertainBatch.isUnanswered
       ? uncertainBatch.missingIndexes
       : await reportFailures(uncertainBatch, operation, isLast);
-    if (unresolved.length > 0 && isLast) {
-      const { service, map } = run.header;
-      throw createError("batches-not-accepted", { service, map, tries: round + 1 });
-    }
+    if (unresolved.length > 0 && isLast) throw run.createNotAcceptedError(round + 1);
     await run.acknowledge(uncertainBatch.entry, "settled");
     if (unresolved.length === 0) continue;
     const isWhole = round === 0 && unresolved.length === uncertainBatch.batch.items.length;

@@ -93,8 +93,12 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
   } else if (nestedMemberRemovals(update).length > 0)
     serviceBehavior.savePatchSemantics(serviceBehavior.patchSemantics ?? "replaces");
   if (effect.kind === "applied") return;
-  const what = effect.kind === "ineffective" ? effect.what : `property ${JSON.stringify(effect.names[0])}`;
-  throw createError("update-not-applied", { service, map, id: update.id, what });
+  const cause =
+    effect.kind === "ineffective"
+      ? effect
+      : { what: `property ${JSON.stringify(effect.names[0])}`, decimals: undefined };
+  const { what, decimals = null } = cause;
+  throw createError("update-not-applied", { service, map, id: update.id, what, decimals });
 }
 
 async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {

@@ -19,6 +19,13 @@ export const roundingForPrecision = (precision: number): Rounding => ({ ...defau
 export const detectRounding = (decimals: number, precision: number): number | null =>
   decimals >= minDecimals && decimals < precision ? decimals : null;
 
+/** Decimals, fewer than are taken for rounding, after which both are equal; null if they differ in more. */
+export function findFewDecimals(exact: Geometry | null, rounded: Geometry | null): number | null {
+  for (let decimals = minDecimals - 1; decimals >= 0; decimals--)
+    if (equalsAfterRounding(exact, rounded, decimals)) return decimals;
+  return null;
+}
+
 type NestedPositions = Position | readonly NestedPositions[];
 
 const isPosition = (nested: NestedPositions): nested is Position =>

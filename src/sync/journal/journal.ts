@@ -45,13 +45,15 @@ export type JournalLine =
 
 export const journalPath = (folder: string): string => join(folder, "journal.ndjson");
 
-const journalError = (path: string, error: unknown) =>
-  createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
+const journalError = (path: string, error: unknown, isUnderWay: boolean) =>
+  createError("journal-failed", { journal: path, reason: describeSystemError(error), isUnderWay }, error);
 
 export class Journal implements AsyncDisposable {
   private readonly appendCommit = new GroupCommit(() => this.append());
   private readonly syncCommit = new GroupCommit(() => this.datasync());
   private buffer = "";
+  /** Whether a request is recorded, which may have been sent. */
+  private hasRecorded: boolean;
   private syncFailure: { readonly error: unknown } | null = null;
 
   private constructor(
@@ -59,9 +61,11 @@ export class Journal implements AsyncDisposable {
     private readonly handle: FileHandle,
     readonly runId: string,
     private batchCount: number,
-  ) {}
+  ) {
+    this.hasRecorded = batchCount > 0;
+  }
 
-  /** Replaces the last journal with a new one. @throws output-failed */
+  /** Replaces the last journal with a new one. @throws journal-failed */
   static async begin(folder: string, header: JournalHeader): Promise<Journal> {
     const path = journalPath(folder);
     try {
@@ -74,11 +78,11 @@ export class Journal implements AsyncDisposable {
       await syncFolder(folder);
       return journal;
     } catch (error) {
-      throw journalError(path, error);
+      throw journalError(path, error, false);
     }
   }
 
-  /** Resumes a journal without an end. @param batches number of batches in it @throws output-failed */
+  /** Resumes a journal without an end. @param batches number of batches in it @throws journal-failed */
   static async resume(folder: string, run: string, batches: number): Promise<Journal> {
     const path = journalPath(folder);
     try {
@@ -87,7 +91,7 @@ export class Journal implements AsyncDisposable {
       await journal.handle.appendFile("\n");
       return journal;
     } catch (error) {
-      throw journalError(path, error);
+      throw journalError(path, error, false);
     }
   }
 
@@ -96,6 +100,7 @@ export class Journal implements AsyncDisposable {
     const batch = this.batchCount++;
     await this.write({ line: "SENT", batch, time: new Date().toISOString(), ...sent });
     await this.sync();
+    this.hasRecorded = true;
     return batch;
   }
 
@@ -118,7 +123,7 @@ export class Journal implements AsyncDisposable {
   private write(line: JournalLine): Promise<void> {
     this.buffer += `${JSON.stringify(line)}\n`;
     return this.appendCommit.run().catch((error: unknown) => {
-      throw journalError(this.path, error);
+      throw journalError(this.path, error, this.hasRecorded);
     });
   }
 
@@ -147,7 +152,7 @@ export class Journal implements AsyncDisposable {
 
   private sync(): Promise<void> {
     return this.syncCommit.run().catch((error: unknown) => {
-      throw journalError(this.path, error);
+      throw journalError(this.path, error, this.hasRecorded);
     });
   }
 }

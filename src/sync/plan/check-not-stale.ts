@@ -1,5 +1,6 @@
 /** Checks that source, service and map are unchanged since the plan was made. */
 
+import { isAbsolute } from "node:path";
 import { createError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
 import type { SourceFileDigest } from "../source/source-file-digests.js";
@@ -30,7 +31,12 @@ function describeFileChanges(then: readonly SourceFileDigest[], now: readonly So
   const plannedPaths = new Set(then.map(({ path }) => path));
   const changes = then.flatMap(({ path, size, sha256 }) => {
     const file = states.get(path);
-    if (!file) return [`${path} no longer exists`];
+    if (!file)
+      return [
+        isAbsolute(path)
+          ? `${path} no longer exists`
+          : `${path} is not in ${process.cwd()}; if it was not deleted, apply the plan in the folder where it was made`,
+      ];
     if (file.sha256 === sha256) return [];
     const sizes = file.size === size ? "" : ` (${formatCount(size, "byte")}, now ${formatCount(file.size, "byte")})`;
     return [`${path} has changed${sizes}`];

@@ -4,7 +4,7 @@ import type { FeatureRow, TextLocation } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
 import type { MapReread } from "../apply/map-reread.js";
-import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
+import { haveEqualProperties, isLooselyEqual } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import { detectRounding, equalsAfterRounding, roundingForPrecision } from "../diff/rounding.js";
 import { type CreationRecorder, nullRecorder } from "../journal/backup-writer.js";
@@ -200,7 +200,7 @@ class BaselineBuilder {
     const mapFeature = readMapFeature(this.workspace.map, row);
     return (
       this.decimals !== null &&
-      normalizeLoosely(properties) === normalizeLoosely(mapFeature.properties) &&
+      haveEqualProperties(properties, mapFeature.properties) &&
       equalsAfterRounding(geometry, mapFeature.geometry, this.decimals)
     );
   }

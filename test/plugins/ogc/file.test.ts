@@ -321,6 +321,26 @@ describe("a file in splits", () => {
     }
   });
 
+  it("of many types: a layer reads little of the others", async () => {
+    const path = scratch.path("types.gml");
+    const types = Array.from(
+      { length: 300 },
+      (_, n) => `<app:Type${n}><app:n>${n}</app:n>${point(n, n)}</app:Type${n}>`,
+    );
+    const text = collection(types);
+    writeFileSync(path, text);
+    await using dataset = await openGml(
+      FileSource.at(path),
+      parseOptions("gml", gmlOptions, {}),
+      new RecordingContext(),
+      1 << 17,
+    );
+    expect(dataset.layers).toHaveLength(300);
+    expect(dataset.layers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(10 * text.length);
+    expect((await readFeatures(dataset, 299))[0]?.properties).toEqual({ n: 299 });
+    expect(await readFeatures(dataset, 150, true)).toHaveLength(1);
+  });
+
   it("in UTF-16 is read whole", async () => {
     const path = scratch.path("wide.gml");
     writeFileSync(path, Buffer.from(`\uFEFF${single.replace("UTF-8", "UTF-16")}`, "utf16le"));

@@ -1,6 +1,7 @@
 /** A service that reports writes as done without doing them: nothing is deleted, and nothing is reported as done. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { listBackups } from "../../../src/sync/journal/list-backups.js";
 import { findStoreKinds } from "../../service/store-kinds.js";
 import type { ProxyFault } from "../../support/servers/fault-proxy.js";
 import { pretending, withoutHeaders } from "../../support/servers/proxy-faults.js";
@@ -154,4 +155,44 @@ test("a feature that the service stores twice under an entity tag is reported", 
   services.with.proxy.on("POST", 1, doubled);
   const report = await target.sync(some(1, 6), { mode: "incremental" });
   expect(report.error!.message).toContain("3 is there 2 times");
+});
+
+/** The service stores numbers other than the key as texts. */
+const asTexts = pretending(({ properties, ...sent }) => {
+  const { n } = properties as { n: number };
+  return [{ ...sent, properties: { ...properties, n: `${n}.0` } }];
+});
+
+const incremental = { mode: "incremental" } as const;
+
+test("a change of one value reaches a service that stores numbers as texts", async () => {
+  const target = await services.with.newTarget();
+  const { proxy } = services.with;
+  proxy.on("POST", 1, asTexts);
+  expect(await target.sync(some(1, 3, { n: 1 }), incremental)).toMatchObject({ created: 3, error: null });
+  for (const nth of [1, 2]) proxy.on("PATCH", nth, asTexts);
+  expect(await target.sync(some(1, 3, { n: 1, name: "b" }), incremental)).toMatchObject({ updated: 3, error: null });
+  expect(await target.properties()).toEqual([1, 2, 3].map((ref) => ({ ref, n: "1.0", name: "b" })));
+  expect(await target.sync(some(1, 3, { n: 1, name: "b" }), incremental)).toMatchObject({ updated: 0, error: null });
+});
+
+/** The service keeps two decimals of coordinates. */
+const coarse = pretending((sent) => {
+  const { coordinates } = sent.geometry as { coordinates: readonly number[] };
+  return [{ ...sent, geometry: { type: "Point", coordinates: coordinates.map((c) => Number(c.toFixed(2))) } }];
+});
+
+test("a service that keeps few decimals is an error that names --precision, and the run can be undone", async () => {
+  const target = await services.with.newTarget();
+  const { proxy } = services.with;
+  proxy.on("POST", 1, coarse);
+  const created = await target.sync(some(11, 13), incremental);
+  expect(created).toMatchObject({ error: { code: "writes-not-kept" }, hasWritten: true });
+  expect(listBackups(created)).toEqual([{ path: created.backup, created: 0 }]);
+  const advice =
+    "the service keeps only 2 decimals of coordinates; if that is enough, run the command with --precision 2";
+  expect(created.error!.message).toContain(advice);
+  proxy.on("PATCH", 1, coarse);
+  const updated = await target.sync(some(11, 13), incremental);
+  expect(updated.error).toMatchObject({ code: "update-not-applied", message: expect.stringContaining(advice) });
 });

@@ -75,7 +75,7 @@ test("a line truncated by a full disk does not damage the next one", async () =>
     await file.write('{"line":"SENT","batch":0,');
   });
   await expect(journal.recordSent({ kind: "create", features: 1, keys: ["a"] })).rejects.toMatchObject({
-    code: "output-failed",
+    code: "journal-failed",
   });
   await journal.recordSent({ kind: "create", features: 1, keys: ["b"] });
   expect((await readJournal(folder))?.uncertain).toMatchObject([{ keys: ["b"] }]);
@@ -85,7 +85,22 @@ test("nothing is sent after a line did not reach the disk", async () => {
   const { journal } = await begin();
   await failing("datasync", async () => {});
   const batch = { kind: "create", features: 1, keys: ["a"] } as const;
-  for (let i = 0; i < 2; i++) await expect(journal.recordSent(batch)).rejects.toMatchObject({ code: "output-failed" });
+  for (let i = 0; i < 2; i++)
+    await expect(journal.recordSent(batch)).rejects.toMatchObject({
+      code: "journal-failed",
+      message: expect.stringContaining("the disk is full; nothing was sent"),
+    });
+});
+
+test("after the first request, the error of a full disk does not say that nothing was sent", async () => {
+  const { journal } = await begin();
+  const batch = { kind: "update", features: 1, keys: ["a"] } as const;
+  await journal.recordSent(batch);
+  await failing("appendFile", async () => {});
+  await expect(journal.recordSent(batch)).rejects.toMatchObject({
+    code: "journal-failed",
+    message: expect.stringMatching(/the disk is full; nothing more was sent, but completed changes remain on the map/),
+  });
 });
 
 test("lines of concurrent batches do not mix", async () => {

@@ -301,7 +301,11 @@ describe("stale plans", () => {
       "in/é.csv has changed (12 bytes, now 1,300 bytes)",
     ],
     ["a changed source of equal size", { files: [{ ...file!, sha256: "1".repeat(64) }] }, "in/é.csv has changed"],
-    ["a missing source", { files: [] }, "in/é.csv no longer exists"],
+    [
+      "a missing source",
+      { files: [] },
+      `in/é.csv is not in ${process.cwd()}; if it was not deleted, apply the plan in the folder where it was made`,
+    ],
     ["a new companion file", { files: [file!, { ...file!, path: "in/é.prj" }] }, "in/é.prj is new"],
     [
       "a new feature on the map",

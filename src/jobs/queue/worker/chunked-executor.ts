@@ -40,6 +40,10 @@ export class ChunkedExecutor implements Executor {
     return this.local.open(spec);
   }
 
+  closeSource(): Promise<void> {
+    return this.local.closeSource();
+  }
+
   releaseBuffers(result: PieceResult): void {
     this.local.releaseBuffers(result);
   }
