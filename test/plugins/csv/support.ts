@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { readOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
 import { FileSource } from "../../../src/io/input/source.js";
-import type { Crs, Feature, Field, LayerInfo } from "../../../src/model/index.js";
+import type { Crs, Feature, Field, Layer } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
 import { RecordingContext, readBatches, type TemporaryFolder } from "../../support/read-layers.js";
 
 export interface Read {
   readonly features: Feature[];
   readonly fields: readonly Field[];
-  readonly layer: LayerInfo;
+  readonly layer: Layer;
   readonly recording: RecordingContext;
 }
 
