@@ -84,6 +84,8 @@ export async function dispatchConversion(
   } finally {
     await Promise.allSettled(awaited);
     if (signal.aborted) {
+      // Before the files that it waits for are removed: a worker would start it.
+      if (dependent) await distributedRun.cancelDependent(dependent.name);
       await distributedRun.cancelStep(step.name);
       for (const { output, entry } of dispatched) removeChunks(chunkFolder(output, entry.id));
     }

@@ -247,7 +247,7 @@ export class JobDispatcher implements AsyncDisposable {
   removeJobs(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
     for (const { queue: name, id } of entries) {
       const removal = this.open(name)
-        .then(({ queue }) => queue.remove(id))
+        .then(({ queue }) => removeWithChunks(queue, id))
         .catch(noop);
       this.removals.add(removal);
       void removal.then(() => this.removals.delete(removal));
@@ -379,7 +379,7 @@ export class JobDispatcher implements AsyncDisposable {
     const job = await this.readJob(name, id);
     if (job) beforeRemove(job);
     try {
-      await queue.remove(id);
+      await removeWithChunks(queue, id);
     } catch {
       // A worker has taken it.
       return false;
@@ -412,6 +412,13 @@ export class JobDispatcher implements AsyncDisposable {
     ]);
   }
 }
+
+/**
+ * Removes a job, and the chunks of a conversion. The files that a map waits for remain: their results may not be
+ * recorded yet.
+ */
+const removeWithChunks = (queue: OpenQueue["queue"], id: string): Promise<number> =>
+  queue.remove(id, { removeChildren: !isMapQueue(queue.name) });
 
 /** @param job a finished one; if it succeeded, it still has the reason of an earlier attempt that failed */
 export function readOutcome(job: DispatchedJob, what: string): JobOutcome {

@@ -4,7 +4,7 @@ import { createError } from "../../../errors.js";
 import { addDigests } from "../../steps/convert-step.js";
 import { chunkFolder, removeChunks } from "../chunk-files.js";
 import { isPayload } from "../find-damage.js";
-import { isReadable, mapQueueName, queueSubject, workQueueName } from "../queue-names.js";
+import { isMapQueue, isReadable, mapQueueName, queueSubject, workQueueName } from "../queue-names.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { DispatchedJob } from "./job-dispatcher.js";
 
@@ -46,7 +46,10 @@ export async function recoverStalledJobs(distributedRun: DistributedRun): Promis
   }
 }
 
-/** The queues of files and of the job's maps, of all versions: the earlier run may have had another version. */
+/**
+ * The queues of files and of the job's maps, of all versions: the earlier run may have had another version. Maps are
+ * first: once the files that a map waits for are removed, a worker would start it.
+ */
 async function queuesOf({ options: { job }, settings, dispatcher }: DistributedRun): Promise<string[]> {
   const maps = job.steps.flatMap((step) => (step.kind === "sync" ? [step.request.map] : []));
   const url = maps.length === 0 ? "" : (await settings.service()).url;
@@ -55,7 +58,8 @@ async function queuesOf({ options: { job }, settings, dispatcher }: DistributedR
   const others = (await dispatcher.registeredQueues()).filter(
     (name) => !own.includes(name) && subjects.has(queueSubject(name)),
   );
-  return [...others, ...own];
+  const isMap = (name: string) => Number(isMapQueue(name));
+  return [...others, ...own].sort((a, b) => isMap(b) - isMap(a));
 }
 
 /** Redis may have evicted the payload, unless its maxmemory-policy is noeviction, and other programs may change it. */
