@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { isGeometry } from "../plan/is-geometry.js";
@@ -142,8 +142,9 @@ async function* readElements<T>(
 async function* readLines(path: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
   let number = 0;
   try {
-    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
-      yield { number: ++number, text };
+    // A file that was copied in text mode has other line endings.
+    for await (const lines of readTextLines(path))
+      for (const { text } of lines) yield { number: ++number, text: text.replace(/\r$/, "") };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") throw createError("input-missing", { source: path }, error);
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;

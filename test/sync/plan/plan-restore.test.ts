@@ -205,6 +205,15 @@ describe("later edits", () => {
   });
 });
 
+test("restores values with separators of lines and paragraphs", async () => {
+  const target = await service.newTarget();
+  const note = "one\u2028two\u2029three";
+  await target.put(pointFeature(1, 1, { ref: 1, note }));
+  const { backup } = await target.sync([pointFeature(1, 1, { ref: 1, note: "new" })]);
+  expect((await restore(target, backup!)).report).toMatchObject({ updated: 1, error: null });
+  expect(await target.properties()).toEqual([{ ref: 1, note }]);
+});
+
 test("restores a backup of version 1, which has no creates", async () => {
   const target = await service.newTarget();
   await target.put(pointFeature(1, 1, { ref: 1, name: "new" }), pointFeature(2, 2, { ref: 2 }));
