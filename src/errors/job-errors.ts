@@ -76,6 +76,11 @@ export const jobErrors = {
     "unavailable",
     (e) => `${e.what}: failed because ${e.reason}; the next run completes it`,
   ),
+  "append-outcome-lost": defineError<{ output: string }>(
+    "unknown-outcome",
+    (e) =>
+      `${e.output}: an earlier run ended before it knew whether a worker had appended to this file; the queue no longer has the result, and the file has changed since: compare it with the source before running the job again, which appends the whole source`,
+  ),
   "append-interrupted": defineError<{ map: string }>(
     "unknown-outcome",
     (e) =>

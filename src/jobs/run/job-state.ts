@@ -162,6 +162,11 @@ export class JobState implements Disposable {
     );
   }
 
+  /** Call after the job of an output was removed from the queue before it could write. */
+  deleteDispatched(step: string, output: string): void {
+    this.transaction(() => this.remove("dispatched_output", step, output));
+  }
+
   readDispatched(step: string, output: string): OutputRecord | null {
     return this.readRecord("dispatched_output", step, output);
   }

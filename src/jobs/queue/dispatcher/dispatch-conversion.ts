@@ -49,7 +49,7 @@ export async function dispatchConversion(
   const unsent: DueConversion[] = [];
   const dispatched: DueConversion[] = [];
   const track = (batch: readonly DueConversion[]) => {
-    awaited.push(...batch.map((due) => awaitResult(distributedRun, due, records, signal)));
+    awaited.push(...batch.map((due) => awaitResult(distributedRun, step.name, due, records, signal)));
     dispatched.push(...batch);
     recordDispatched(distributedRun, step, batch, records);
   };
@@ -100,7 +100,7 @@ function recordDispatched(
   batch: readonly DueConversion[],
   { describe }: OutputRecords,
 ): void {
-  const outputs = batch.map(({ output }) => ({ output, record: { ...describe(output), files: [] } }));
+  const outputs = batch.map(({ output }) => ({ output, record: describe(output) }));
   distributedRun.options.state.saveDispatched(step.name, outputs);
 }
 
@@ -142,6 +142,7 @@ async function decide(
 /** Never throws. */
 async function awaitResult(
   distributedRun: DistributedRun,
+  step: string,
   { input, output, entry }: DueConversion,
   records: OutputRecords,
   signal: AbortSignal,
@@ -155,7 +156,9 @@ async function awaitResult(
       finished = { input, output, worker, record: converted, digests: converted.digests };
     } else {
       const { failure } = outcome;
-      const { worker } = failure;
+      const { worker, code, kind } = failure;
+      if (code !== "worker-lost" && kind !== "unknown-outcome")
+        distributedRun.options.state.deleteDispatched(step, output);
       finished = {
         input,
         output,
