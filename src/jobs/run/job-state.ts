@@ -23,6 +23,8 @@ export interface OutputRecord {
   readonly findings?: Findings;
   /** Its source no longer exists, and this was reported. */
   readonly isStale?: true;
+  /** Of a dispatched output: a run has reported that its outcome is unknown. */
+  readonly isReported?: true;
   /** Number of rejected features in records of earlier versions. */
   readonly rejected?: number;
 }

@@ -78,7 +78,7 @@ export async function convertStep(
     const pending = state.readPendingCommit(step.name, output);
     if (pending && (await areUnmodified(pending.files, host.signal))) state.saveOutput(step.name, output, pending);
     if (append && !dryRun) {
-      await checkDispatched(state, step.name, output, host.signal);
+      await checkDispatched(state, step.name, output, host.signal, distributedRun !== undefined);
       if (host.registry.findByAddress(output) === undefined)
         filesBefore.set(output, [{ path: output, stamp: (await readStamp(output, host.signal)) ?? noStamp }]);
     }
@@ -156,16 +156,25 @@ export async function convertStep(
 const noStamp = "";
 
 /**
- * Refuses, once, to append to a file whose append by a worker has no known outcome: no run has read it, and the queue has
- * lost it. If the file is as before, the worker has not written.
- * @throws append-outcome-lost
+ * Refuses, once, to append to a file whose append by a worker has no known outcome, since no run has read its result.
+ * @param hasQueue whether this run has looked for the result: then the worker has not written if the file is as before;
+ *   without the queue, a worker may still append
+ * @throws append-outcome-unknown
  */
-async function checkDispatched(state: JobState, step: string, output: string, signal: AbortSignal): Promise<void> {
+async function checkDispatched(
+  state: JobState,
+  step: string,
+  output: string,
+  signal: AbortSignal,
+  hasQueue: boolean,
+): Promise<void> {
   const dispatched = state.readDispatched(step, output);
-  if (dispatched === null) return;
-  state.deleteDispatched(step, output);
-  for (const { path, stamp } of dispatched.files)
-    if (((await readStamp(path, signal)) ?? noStamp) !== stamp) throw createError("append-outcome-lost", { output });
+  if (dispatched === null || dispatched.isReported) return;
+  const stamps = await Promise.all(dispatched.files.map(({ path }) => readStamp(path, signal)));
+  if (hasQueue && dispatched.files.every(({ stamp }, index) => stamp === (stamps[index] ?? noStamp))) return;
+  // The record stays: a later run with the queue may find the result.
+  state.saveDispatched(step, [{ output, record: { ...dispatched, isReported: true } }]);
+  throw createError("append-outcome-unknown", { output, hasQueue });
 }
 
 const clearStaleFlag = ({ isStale: _, ...written }: OutputRecord): OutputRecord => written;

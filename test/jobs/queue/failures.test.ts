@@ -274,8 +274,24 @@ describe.runIf(hasRedis)("failures in distributed runs", { timeout: 600_000 }, (
       await (await append()).end();
       await clear();
       const { status, report } = await runThere("job.yaml");
-      expect([status, report.steps[0]!.error!.code, lines().length]).toEqual([12, "append-outcome-lost", 3]);
+      expect([status, report.steps[0]!.error!.code, lines().length]).toEqual([12, "append-outcome-unknown", 3]);
     });
+
+    test.each(["done", "waiting"])(
+      "is %s does not append without the queue, and recognizes it with the queue",
+      async (is) => {
+        await kill();
+        if (is === "done") await append();
+        const count = lines().length;
+        const without = await run("job.yaml");
+        expect([without.status, without.report.steps[0]!.error!.code]).toEqual([12, "append-outcome-unknown"]);
+        expect(without.stderr).toContain("run the job with that queue");
+        expect(lines()).toHaveLength(count);
+        if (is === "waiting") await append();
+        const { status, report } = await runThere("job.yaml");
+        expect([status, report.result, lines().length]).toEqual([0, "unchanged", 3]);
+      },
+    );
 
     test("was recognized although another program has appended to the file since", async () => {
       await kill();
