@@ -94,7 +94,7 @@ export const syncApplyErrors = {
   "backup-invalid": defineError<{ backup: string; line: number; reason: string }>(
     "input",
     (e) =>
-      `${e.backup}, line ${e.line}: not a complete geoferry backup: ${e.reason}; the summary of the run that wrote the backup shows its path`,
+      `${e.backup}, line ${e.line}: not a backup as geoferry wrote it: ${e.reason}; the summary of the run that wrote the backup shows its path`,
   ),
   "sync-interrupted": defineError<MapDetails>(
     "interrupted",

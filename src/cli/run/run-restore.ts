@@ -33,6 +33,11 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();
+    if (!backup.isVerified)
+      printNotice(
+        args,
+        `${backup.path} has no digest, as an earlier version wrote it: changes to it cannot be detected`,
+      );
     for (const sentence of describeRestore(restoration)) printNotice(args, sentence);
     renderCounts(plan, args);
     checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
