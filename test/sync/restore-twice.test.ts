@@ -296,3 +296,25 @@ test("the backup of a restore by one PUT matches by the property of the push", a
   const stopped = await run("restore", restored, ...undo);
   expect([stopped.status, stopped.stderr]).toEqual([7, expect.stringContaining("1 feature was edited after the run")]);
 });
+
+test("a restore that keeps all features that the run created does not call the map as before the run", async () => {
+  const map = await embedded.newMap([]);
+  const backup = newPath("backup.geojson");
+  const pushed = await embedded.geoferry([
+    "push",
+    fileOf(places(5)),
+    "--map",
+    map,
+    "--remote-field",
+    "ref",
+    "--backup",
+    backup,
+  ]);
+  expect(pushed.status, pushed.stderr).toBe(0);
+  const edits = places(5).map((place) => ({ ...place, properties: { ...place.properties, title: "edited" } }));
+  await world.write("PATCH", map, { remoteField: "ref", features: edits });
+  const { status, stderr } = await embedded.geoferry(["restore", backup, "--yes"]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("5 features that the run created will be kept")]);
+  expect(stderr).toContain("nothing to do: apart from the features that are kept, it has the state before the run");
+  expect(await embedded.features(map)).toHaveLength(5);
+});
