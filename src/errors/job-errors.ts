@@ -76,6 +76,11 @@ export const jobErrors = {
     "unavailable",
     (e) => `${e.what}: failed because ${e.reason}; the next run completes it`,
   ),
+  "append-outcome-unknown": defineError<{ output: string; hasQueue: boolean }>(
+    "unknown-outcome",
+    (e) =>
+      `${e.output}: an earlier run with --queue ended before it knew whether a worker appended to this file${e.hasQueue ? "; the queue no longer has the result, and the file has changed since" : "; run the job with that queue, which has the result. If the queue is lost"}${e.hasQueue ? ":" : ","} compare the file with the source before running the job again, which appends the whole source`,
+  ),
   "append-interrupted": defineError<{ map: string }>(
     "unknown-outcome",
     (e) =>

@@ -21,6 +21,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: another writer keeps changing the map: it changed between reading and writing in each of ${e.tries} attempts; completed changes remain on the map; run the command again when the other writer has finished, or increase --conflict-retries`,
   ),
+  "condition-refused": defineError<MapDetails & { tries: number; tag: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: in each of ${e.tries} attempts the service refused to write (HTTP 412), although the map still has the entity tag ${e.tag} that If-Match names: the service does not compare entity tags as RFC 9110, 13.1.1 requires; nothing was written; report this to the operator of the service`,
+  ),
   "duplicates-created": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
     "conflict",
     (e) =>
@@ -107,7 +112,7 @@ export const syncApplyErrors = {
   "backup-invalid": defineError<{ backup: string; line: number; reason: string }>(
     "input",
     (e) =>
-      `${e.backup}, line ${e.line}: not a complete geoferry backup: ${e.reason}; the summary of the run that wrote the backup shows its path`,
+      `${e.backup}, line ${e.line}: not a backup as geoferry wrote it: ${e.reason}; the summary of the run that wrote the backup shows its path`,
   ),
   "sync-interrupted": defineError<MapDetails>(
     "interrupted",

@@ -59,7 +59,8 @@ export class ConversionRun implements AsyncDisposable {
     }
     this.sourceFields = mergeFields(planned.flatMap((file) => file.layers.map((layer) => layer.sourceFields)));
     const inputs = planned.flatMap((file) => file.layers.flatMap((layer) => layer.inputs));
-    this.sourceFormats = [...new Set(inputs.map(({ openLayer }) => openLayer.reader.id))].sort();
+    const sources = inputs.filter(({ openLayer }) => !openLayer.isExisting);
+    this.sourceFormats = [...new Set(sources.map(({ openLayer }) => openLayer.reader.id))].sort();
     return planned;
   }
 

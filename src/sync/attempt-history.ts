@@ -8,6 +8,7 @@ import type { ApplyReport, EarlierBackup } from "./apply/apply-context.js";
 import { strongEtag } from "./apply/etag-chain.js";
 import { jitteredPause } from "./jittered-pause.js";
 import type { PlanCounts } from "./plan/plan.js";
+import { isUnchanged } from "./plan/prepare-sync.js";
 import type { SyncRequest } from "./request.js";
 import type { SyncResult } from "./sync-hooks.js";
 import type { SyncRun } from "./sync-run.js";
@@ -17,6 +18,8 @@ export class AttemptHistory {
   count = 0;
   private readonly totals = { created: 0, updated: 0, deleted: 0 };
   private readonly backups: EarlierBackup[] = [];
+  /** Entity tags of the map as the attempts read it. */
+  private readonly tags = new Set<string | null>();
   private lastWritten: { readonly prepared: SyncResult["prepared"]; readonly report: ApplyReport } | null = null;
 
   constructor(private readonly client: Pick<SyncRun["client"], "id" | "url">) {}
@@ -25,6 +28,7 @@ export class AttemptHistory {
   async add(prepared: SyncResult["prepared"], report: ApplyReport): Promise<void> {
     const { created, updated, deleted, backup, hasWritten } = report;
     this.count += 1;
+    this.tags.add(tagOf(prepared));
     this.totals.created += created;
     this.totals.updated += updated;
     this.totals.deleted += deleted;
@@ -32,6 +36,12 @@ export class AttemptHistory {
     if (backup === null) return;
     if (hasWritten) this.backups.unshift({ path: backup, created });
     else await rm(backup, { force: true });
+  }
+
+  /** The entity tag that the map had in this attempt and in all earlier ones; null if it has changed, or without tags. */
+  unchangedTag(prepared: SyncResult["prepared"]): string | null {
+    const now = tagOf(prepared);
+    return [...this.tags].every((tag) => tag === now) ? now : null;
   }
 
   /** Adds the changes of earlier attempts to the counts of a plan, since guards limit a whole run. */
@@ -91,6 +101,9 @@ export class AttemptHistory {
     }
   }
 }
+
+const tagOf = (prepared: SyncResult["prepared"]): string | null =>
+  isUnchanged(prepared) ? null : prepared.snapshot.etag;
 
 /** The report of an attempt, without the changes that the history counts. */
 export const withoutChanges = (report: ApplyReport): ApplyReport => ({

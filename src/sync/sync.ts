@@ -30,7 +30,7 @@ export async function synchronize(
     if (attempts.count >= request.conflictRetries || !isRereadable(request))
       return {
         prepared,
-        applied: attempts.mergeReport(attempts.count > 0 ? withContention(applied, attempts, run) : applied),
+        applied: attempts.mergeReport(attempts.count > 0 ? withContention(prepared, applied, attempts, run) : applied),
       };
     await attempts.add(prepared, applied);
     const recorded = withoutChanges(applied);
@@ -40,7 +40,14 @@ export async function synchronize(
   }
 }
 
-const withContention = (applied: ApplyReport, { count }: AttemptHistory, { client }: SyncRun): ApplyReport => ({
-  ...applied,
-  error: createError("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
-});
+function withContention(
+  prepared: SyncResult["prepared"],
+  applied: ApplyReport,
+  attempts: AttemptHistory,
+  { client }: SyncRun,
+): ApplyReport {
+  const map = { service: client.url, map: client.id, tries: attempts.count + 1 };
+  const tag = attempts.unchangedTag(prepared);
+  const error = tag === null ? createError("map-contended", map) : createError("condition-refused", { ...map, tag });
+  return { ...applied, error };
+}

@@ -229,6 +229,25 @@ describe("compared with the last successful run", () => {
     expect(report.steps.flatMap(extents)).toEqual([["grown", "from 6, 47, 20, 60 to 0, -60, 20, 60 (EPSG:4326)"]]);
   });
 
+  test("the file that a step appends to is not a source of another format", async () => {
+    put(
+      "job.yaml",
+      "name: night\nsteps:\n  - {name: file, source: places.geojson, target: places.csv, append: true}\n",
+    );
+    for (const [count, read] of [
+      [1, 1],
+      [2, 2],
+    ] as const) {
+      put(
+        "places.geojson",
+        places(count, (n) => feature({ name: `a${n}` }, point(n))),
+      );
+      const { report } = await run();
+      expect(report.steps[0]!.counts.read).toBe(read);
+      expect(report.steps[0]!.regressions.filter(({ what }) => what === "format" || what === "field")).toEqual([]);
+    }
+  });
+
   test("a step reports a source that has another format under the same name", async () => {
     put("job.yaml", "name: night\nsteps:\n  - {name: file, source: places.json, target: places.gpkg}\n");
     const geojson = places(1, () => feature({ name: "a" }, point(1)));

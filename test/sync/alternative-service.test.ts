@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { SyncRequest } from "../../src/sync/request.js";
-import type { MapFeature, ServiceBehavior } from "../support/servers/alternative-map.js";
+import type { EntityTags, MapFeature, ServiceBehavior } from "../support/servers/alternative-map.js";
 import { AlternativeService } from "../support/servers/alternative-service.js";
 import { createPlace, type Place } from "../support/sync/sync-fixture.js";
 import { noGuards, runSyncInProcess } from "../support/sync/sync-runner.js";
@@ -117,6 +117,37 @@ test("a full sync that fits one request is one PUT, which keeps ids", async () =
   expect((await sync(places(3, 30, "new"), { mode: "full" })).end).toBe("done");
   expect(writes().map((line) => line.split(" ")[0])).toEqual(["PUT"]);
   expect([...ids()]).toEqual([...before].filter(([ref]) => !["p0", "p1", "p2"].includes(String(ref))));
+});
+
+const listed = (header: string) => header.split(",").map((tag) => tag.trim());
+
+/** Services differ in the tags that they show and in the values of If-Match that they accept (RFC 9110, 8.8.3 and 13.1.1). */
+test.each<[string, EntityTags]>([
+  ["compares If-Match with its one tag as text", { suffix: "", matches: (header, tag) => header === tag }],
+  ["does so behind a proxy that compresses pages", { suffix: "-gzip", matches: (header, tag) => header === tag }],
+  [
+    "accepts only the tag of compressed pages",
+    { suffix: "-gzip", matches: (header, _, suffixed) => listed(header).includes(suffixed) },
+  ],
+  [
+    "accepts both tags",
+    { suffix: "-br", matches: (header, ...tags) => tags.some((tag) => listed(header).includes(tag)) },
+  ],
+])("a service that %s is written", async (_, entityTags) => {
+  const { sync, shown, writes } = await begin(places(0, 1203), { entityTags });
+  const source = [...places(20, 1150), ...places(1150, 1203, "new"), ...places(1203, 1230)];
+  expect((await sync(source, { mode: "full", updateWith: "delete-create" })).end).toBe("done");
+  expect(shown()).toEqual(source.map(({ properties }) => `${properties.ref} ${properties.title}`).sort());
+  expect(writes().length).toBeGreaterThan(2);
+  expect((await sync([...source, ...places(1230, 1240)])).end).toBe("done");
+});
+
+test("a service that accepts no tag of its own is reported as the cause", async () => {
+  const entityTags = { suffix: "", matches: () => false };
+  const { sync } = await begin([], { entityTags });
+  const { end, report } = await sync(places(0, 1203), { mode: "full", conflictRetries: 2 });
+  expect(end).toBe("condition-refused");
+  expect(report!.created).toBe(0);
 });
 
 test("rejected features are reported with the service's message, and the others are applied", async () => {

@@ -33,11 +33,19 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();
+    if (!backup.isVerified)
+      printNotice(
+        args,
+        `${backup.path} has no digest, as an earlier version wrote it: changes to it cannot be detected`,
+      );
     for (const sentence of describeRestore(restoration)) printNotice(args, sentence);
     renderCounts(plan, args);
     checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
     if (isEmptyPlan(plan.counts))
-      printNotice(args, `map ${plan.header.map}: nothing to do: it already has the state before the run`);
+      printNotice(
+        args,
+        `map ${plan.header.map}: nothing to do: ${keepsCreated(restoration) ? "apart from the features that are kept, it has" : "it already has"} the state before the run`,
+      );
     return restoration;
   };
   if (args.dryRun) {
@@ -56,3 +64,6 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   display.clear();
   return reportApplied(report, plan.header.map, run, args);
 }
+
+/** Whether features that the run created stay on the map, or may. */
+const keepsCreated = ({ created }: RestorePlan): boolean => created.changed > 0 || created.unknown > 0;

@@ -1,8 +1,7 @@
 /** Reads a side of a comparison through the pipeline into temporary files. */
-import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Spool } from "../../io/input/spool.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { redact } from "../../io/redact.js";
 import type { Crs } from "../../model/layer.js";
 import type { Loss, SkippedRange } from "../../model/report.js";
@@ -96,8 +95,8 @@ async function spoolLayers(
 }
 
 async function firstReason(path: string): Promise<string | null> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) return (JSON.parse(line) as { reject: { reason: string } }).reject.reason;
+  for await (const lines of readTextLines(path))
+    for (const { text } of lines) return (JSON.parse(text) as { reject: { reason: string } }).reject.reason;
   return null;
 }
 

@@ -26,6 +26,12 @@ export const isReadable = (name: string): boolean => name.includes(`-p${payloadV
 /** The queue name without its version suffix: "work", "map-0123…" */
 export const queueSubject = (name: string): string => name.replace(/-p\d+-.*$/s, "");
 
+/**
+ * How long Redis keeps the results of a run that ended without reading them, and the names of its queues, in seconds: the
+ * next run of the job needs them.
+ */
+export const resultRetention = 92 * 24 * 3600;
+
 /** Sorted set of queue names, by the time of their latest job. */
 export const queuesKey = (prefix: string): string => `${prefix}:queues`;
 

@@ -23,6 +23,8 @@ export interface OutputRecord {
   readonly findings?: Findings;
   /** Its source no longer exists, and this was reported. */
   readonly isStale?: true;
+  /** Of a dispatched output: a run has reported that its outcome is unknown. */
+  readonly isReported?: true;
   /** Number of rejected features in records of earlier versions. */
   readonly rejected?: number;
 }
@@ -160,6 +162,11 @@ export class JobState implements Disposable {
         for (const { output, record } of outputs) this.put("dispatched_output", step, output, record);
       })(),
     );
+  }
+
+  /** Call after the job of an output was removed from the queue before it could write. */
+  deleteDispatched(step: string, output: string): void {
+    this.transaction(() => this.remove("dispatched_output", step, output));
   }
 
   readDispatched(step: string, output: string): OutputRecord | null {

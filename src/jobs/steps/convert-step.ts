@@ -1,5 +1,5 @@
 /** Runs a conversion step: converts only sources that have changed since their outputs were written. */
-import { GeoferryError } from "../../errors.js";
+import { createError, GeoferryError } from "../../errors.js";
 import { redact } from "../../io/redact.js";
 import { separatorFor, toAbsolute } from "../../io/s3/bucket-address.js";
 import { type ConfirmRequest, convertMany, type Outcome } from "../../pipeline/convert-many.js";
@@ -29,8 +29,8 @@ export interface OutputResult {
 export interface OutputRecords {
   readonly decide: ConfirmRequest;
   save(finished: OutputResult): void;
-  /** Settings and sources of an output that is due. */
-  describe(output: string): Omit<OutputRecord, "files">;
+  /** Settings and sources of an output that is due, and if it is appended to, the stamp of its file before. */
+  describe(output: string): OutputRecord;
 }
 
 /**
@@ -55,7 +55,13 @@ export async function convertStep(
   const previous = new Map<string, { readonly last: OutputRecord; readonly isCurrent: boolean }>();
   /** Files of outputs that were committed or were about to be. */
   const committed = new Map<string, OutputRecord["files"]>();
-  const describe = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
+  /** By output that is appended to: its file before the append. */
+  const filesBefore = new Map<string, OutputRecord["files"]>();
+  const describe = (output: string) => ({
+    settings: settingsBy.get(output)!,
+    sources: sources.get(output) ?? null,
+    files: filesBefore.get(output) ?? [],
+  });
   const host: Host = {
     ...context.host,
     onCommit(output, files, report) {
@@ -71,6 +77,11 @@ export async function convertStep(
     const settings = settingsOf(request);
     const pending = state.readPendingCommit(step.name, output);
     if (pending && (await areUnmodified(pending.files, host.signal))) state.saveOutput(step.name, output, pending);
+    if (append && !dryRun) {
+      await checkDispatched(state, step.name, output, host.signal, distributedRun !== undefined);
+      if (host.registry.findByAddress(output) === undefined)
+        filesBefore.set(output, [{ path: output, stamp: (await readStamp(output, host.signal)) ?? noStamp }]);
+    }
     const last = state.readOutput(step.name, output);
     if (last) previous.set(output, { last, isCurrent: false });
     if (last?.sources && last.settings === settings && !step.always && (await isComplete(last, request, host))) {
@@ -139,6 +150,31 @@ export async function convertStep(
   const outcomes = await convertMany(step.request, host, onOutcome, decide);
   const items = outcomes.map((outcome) => itemOf(finished.get(outcome)!, stateOf(outcome.output), host));
   return withStaleOutputs(items, [...finished.values()]);
+}
+
+/** Stamp of a file that does not exist. */
+const noStamp = "";
+
+/**
+ * Refuses, once, to append to a file whose append by a worker has no known outcome, since no run has read its result.
+ * @param hasQueue whether this run has looked for the result: then the worker has not written if the file is as before;
+ *   without the queue, a worker may still append
+ * @throws append-outcome-unknown
+ */
+async function checkDispatched(
+  state: JobState,
+  step: string,
+  output: string,
+  signal: AbortSignal,
+  hasQueue: boolean,
+): Promise<void> {
+  const dispatched = state.readDispatched(step, output);
+  if (dispatched === null || dispatched.isReported) return;
+  const stamps = await Promise.all(dispatched.files.map(({ path }) => readStamp(path, signal)));
+  if (hasQueue && dispatched.files.every(({ stamp }, index) => stamp === (stamps[index] ?? noStamp))) return;
+  // The record stays: a later run with the queue may find the result.
+  state.saveDispatched(step, [{ output, record: { ...dispatched, isReported: true } }]);
+  throw createError("append-outcome-unknown", { output, hasQueue });
 }
 
 const clearStaleFlag = ({ isStale: _, ...written }: OutputRecord): OutputRecord => written;

@@ -138,7 +138,8 @@ export async function planLayer(
       existingLayer,
     };
   });
-  const fields = summary ? [summary.fields] : layer.inputs.map((open) => open.layer.fields);
+  const sources = layer.inputs.filter((open) => !open.isExisting);
+  const fields = summary ? [summary.fields] : sources.map((open) => open.layer.fields);
   const sourceFields = mergeFields(fields.map((list) => list?.slice(0, maxReportedFields) ?? null));
   return { inputs, fitPlan, crs, parts, sourceFields, scanFindings: scan?.findings ?? new Map() };
 }

@@ -1,6 +1,6 @@
 import { createError } from "../../errors.js";
 import { restoreExactProperties } from "../exact-properties.js";
-import { continuesPage, ifMatchHeader, ifNoneMatchHeader, parseEntityTag } from "../http/entity-tag.js";
+import { continuesPage, EntityTagConditions, parseEntityTag } from "../http/entity-tag.js";
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
 import { maxFeaturesPerRequest, pageSize } from "../wire.js";
@@ -15,6 +15,7 @@ type Headers = Readonly<Record<string, string>>;
 /** The features of one map (Map Features Service Interface, 4). */
 export class FeaturesResource implements MapClient {
   private readonly address: string;
+  private readonly conditions = new EntityTagConditions();
 
   constructor(
     private readonly transport: Transport,
@@ -28,7 +29,7 @@ export class FeaturesResource implements MapClient {
   }
 
   async page(number: number, tag?: string | null): Promise<MapPage | null> {
-    const response = await this.get(number, pageSize.max, ifNoneMatchHeader(tag));
+    const response = await this.get(number, pageSize.max, this.conditions.ifNoneMatch(tag));
     if (response.status === 304 && tag) return null;
     if (response.status === 404 || response.status === 410 || response.status === 403) throw this.notFound();
     if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));
@@ -53,8 +54,7 @@ export class FeaturesResource implements MapClient {
   }
 
   create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome> {
-    const headers = { "idempotency-key": quoteStructuredString(idempotencyKey), ...ifMatchHeader(condition?.ifMatch) };
-    return this.write("POST", featuresBody({}, features), headers);
+    return this.write("POST", featuresBody({}, features), condition, idempotencyHeader(idempotencyKey));
   }
 
   update(
@@ -64,27 +64,37 @@ export class FeaturesResource implements MapClient {
     condition?: Condition,
   ): Promise<WriteOutcome> {
     const members = remoteField === null ? {} : { remoteField };
-    const headers = { "idempotency-key": quoteStructuredString(idempotencyKey), ...ifMatchHeader(condition?.ifMatch) };
-    return this.write("PATCH", featuresBody(members, features), headers);
+    return this.write("PATCH", featuresBody(members, features), condition, idempotencyHeader(idempotencyKey));
   }
 
   replaceAll({ features, remoteField }: CompleteSet, condition?: Condition): Promise<WriteOutcome> {
     const members = { type: "FeatureCollection", ...(remoteField !== null && { remoteField }) };
-    return this.write("PUT", featuresBody(members, features), ifMatchHeader(condition?.ifMatch));
+    return this.write("PUT", featuresBody(members, features), condition);
   }
 
   remove(selector: DeleteSelector, condition?: Condition): Promise<WriteOutcome> {
-    return this.write("DELETE", deleteBody(selector), ifMatchHeader(condition?.ifMatch));
+    return this.write("DELETE", deleteBody(selector), condition);
   }
 
-  private get(page: number, size: number, headers: Headers = {}) {
-    return this.transport.read(`${this.address}?page=${page}&per_page=${size}`, headers);
+  private async get(page: number, size: number, headers: Headers = {}) {
+    const response = await this.transport.read(`${this.address}?page=${page}&per_page=${size}`, headers);
+    this.conditions.observe(response.headers);
+    return response;
   }
 
-  private async write(method: WriteMethod, body: string, headers: Headers): Promise<WriteOutcome> {
-    const response = await this.transport.write(method, this.address, body, headers);
+  private async write(
+    method: WriteMethod,
+    body: string,
+    condition: Condition = {},
+    headers: Headers = {},
+  ): Promise<WriteOutcome> {
+    const { ifMatch = null } = condition;
+    const all = { ...headers, ...this.conditions.ifMatch(ifMatch) };
+    const response = await this.transport.write(method, this.address, body, all);
     if ("reason" in response) return { kind: "in-doubt", reason: response.reason };
+    this.conditions.observe(response.headers);
     const outcome = parseWriteOutcome(response, this.transport.describe(response));
+    if (response.status === 412 && ifMatch !== null) this.conditions.onRefused(ifMatch);
     if (outcome === "forbidden") throw createError("remote-forbidden", { service: this.url, map: this.id });
     if (outcome === "full") throw createError("remote-full", { service: this.url });
     if (outcome !== "missing") return outcome;
@@ -103,8 +113,8 @@ export class FeaturesResource implements MapClient {
   }
 }
 
-/** Serializes a string (RFC 9651, 3.3.3), as draft-ietf-httpapi-idempotency-key-header requires for the key. */
-const quoteStructuredString = (key: string): string => `"${key}"`;
+/** The key is a string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header). */
+const idempotencyHeader = (key: string): Headers => ({ "idempotency-key": `"${key}"` });
 
 /** Serializes `members` plus a `features` array that contains the given JSON texts verbatim. */
 function featuresBody(members: object, features: readonly string[]): string {

@@ -28,12 +28,42 @@ export function parseEntityTag(headers: ServiceResponseHeaders): string | null {
 export const continuesPage = ({ etag = "" }: ServiceResponseHeaders): boolean =>
   pageTagPattern.test(etag.replace(codingSuffix, '"'));
 
-/** A condition on the tag and its compressed variants. */
-const tagList = (tag: string): string => [tag, ...codings.map((coding) => tag.replace(/"$/, `-${coding}"`))].join(", ");
+/**
+ * Conditions on the entity tags of one map. They name the tag alone, since some services compare the header with their tag
+ * as text. They also name its compressed variants if a response had such a tag, because then it may be the only one that
+ * matches (8.8.3.3). If the service refuses one form although the map still has the tag, the next condition has the other.
+ */
+export class EntityTagConditions {
+  private hasSeenVariant = false;
+  private isInverted = false;
+  private refusedTag: string | null = null;
 
-export const ifNoneMatchHeader = (tag: string | null | undefined): Readonly<Record<string, string>> =>
-  tag ? { "if-none-match": tagList(tag) } : {};
+  /** Call with each response of the map. */
+  observe({ etag }: ServiceResponseHeaders): void {
+    if (etag !== undefined && codingSuffix.test(etag)) this.hasSeenVariant = true;
+  }
 
-/** Weak tags never match If-Match (13.1.1), so they produce no condition. */
-export const ifMatchHeader = (tag: string | null | undefined): Readonly<Record<string, string>> =>
-  tag && !tag.startsWith("W/") ? { "if-match": tagList(tag) } : {};
+  /** Call after a response 412 to a write on the condition of this tag. */
+  onRefused(tag: string): void {
+    this.refusedTag = tag;
+  }
+
+  ifNoneMatch(tag: string | null | undefined): Readonly<Record<string, string>> {
+    return tag ? { "if-none-match": this.tagList(tag) } : {};
+  }
+
+  /** Weak tags never match If-Match (13.1.1), so they produce no condition. */
+  ifMatch(tag: string | null | undefined): Readonly<Record<string, string>> {
+    if (!tag || tag.startsWith("W/")) return {};
+    if (tag === this.refusedTag) {
+      this.isInverted = !this.isInverted;
+      this.refusedTag = null;
+    }
+    return { "if-match": this.tagList(tag) };
+  }
+
+  private tagList(tag: string): string {
+    const variants = codings.map((coding) => tag.replace(/"$/, `-${coding}"`));
+    return (this.hasSeenVariant !== this.isInverted ? [tag, ...variants] : [tag]).join(", ");
+  }
+}

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import { isGeometry } from "../plan/is-geometry.js";
 import type { MapFeature } from "../plan/plan.js";
-import { type BackupHeader, backupLines, backupVersion } from "./backup.js";
+import { type BackupHeader, backupLines, backupVersion, digestedLines } from "./backup.js";
 
 /** A feature that the run intended to create. */
 export interface IntendedCreate {
@@ -38,6 +38,8 @@ export interface OpenBackup {
   readonly creates: number;
   /** Whether the run ended in an orderly way, so that `created` is complete. */
   readonly isEnded: boolean;
+  /** Whether its digests were verified; false before version 5. */
+  readonly isVerified: boolean;
   /** File size in bytes. */
   readonly size: number;
   /** SHA-256 of the file, hexadecimal. */
@@ -67,26 +69,71 @@ const nextParts: Readonly<Partial<Record<BackupPart, Readonly<Record<string, Bac
   },
   equal: { [backupLines.updates]: "updates" },
   updates: { [backupLines.creates]: "creates" },
-  creates: { [backupLines.created]: "created" },
-  created: { [backupLines.open]: "open", [backupLines.ended]: "ended" },
+  created: { [backupLines.open]: "open" },
+};
+
+/** The separator lines with a digest, by the current part. */
+const digestedParts: Readonly<Partial<Record<BackupPart, "created" | "ended">>> = {
+  creates: "created",
+  created: "ended",
 };
 
 interface PartLine {
   readonly part: BackupPart;
   readonly number: number;
   readonly text: string;
+  readonly isSeparator: boolean;
+  /** Digest of earlier lines; null if the line has none. */
+  readonly digest: string | null;
 }
 
-/** Yields the lines of a backup with their part; separator lines are omitted. */
+/** Yields the lines of a backup with their part; a separator line has the part that it starts. */
 async function* readParts(path: string): AsyncGenerator<PartLine> {
   let part: BackupPart = "header";
   for await (const { number, text } of readLines(path)) {
-    const next: BackupPart | undefined = nextParts[part]?.[text];
+    const digested: "created" | "ended" | undefined = digestedParts[part];
+    const found: RegExpExecArray | null = digested ? digestedLines[digested].exec(text) : null;
+    const next: BackupPart | undefined = found ? digested : nextParts[part]?.[text];
     part = next ?? part;
-    if (next === undefined || next === "open" || next === "ended") yield { part, number, text };
+    yield { part, number, text, isSeparator: next !== undefined, digest: found?.[1] ?? null };
     if (part === "header") part = "features";
   }
 }
+
+/** Verifies the digests of a backup, and refuses ids that occur twice where it has none. */
+class BackupVerifier {
+  private readonly hash = createHash("sha256");
+  private readonly createdHash = createHash("sha256");
+  private readonly ids = new Set<string>();
+
+  constructor(private readonly path: string) {}
+
+  /** @throws backup-invalid */
+  addLine({ part, number, text, isSeparator, digest }: PartLine): void {
+    if (digest !== null) {
+      const hash = part === "created" ? this.hash : this.createdHash;
+      if (hash.digest("hex") !== digest)
+        throw createError("backup-invalid", {
+          backup: this.path,
+          line: number,
+          reason: "lines before this one were changed, since they do not have its digest",
+        });
+    }
+    if (part === "created" && !isSeparator) this.createdHash.update(`${text.replace(/,$/, "")}\n`);
+    else if (part !== "created" && part !== "open" && part !== "ended")
+      this.hash.update(number === 1 ? text : `\n${text}`);
+  }
+
+  /** For backups without a digest. @throws backup-invalid */
+  addId(id: string, line: number): void {
+    if (this.ids.has(id))
+      throw createError("backup-invalid", { backup: this.path, line, reason: `feature ${id} is there twice` });
+    this.ids.add(id);
+  }
+}
+
+/** The first version with digests. */
+const firstDigestedVersion = 5;
 
 /** @throws input-missing, input-unreadable, backup-invalid */
 export async function openBackup(path: string): Promise<OpenBackup> {
@@ -94,17 +141,35 @@ export async function openBackup(path: string): Promise<OpenBackup> {
   let last: PartLine | null = null;
   let features = 0;
   let creates = 0;
+  let isVerified = false;
+  let hasDigest = false;
+  const verifier = new BackupVerifier(path);
   for await (const line of readParts(path)) {
     last = line;
-    if (line.part === "header") header = parseHeader(path, line.text);
-    if (line.part === "features") features += parseFeature(path, line) ? 1 : 0;
+    verifier.addLine(line);
+    hasDigest ||= line.digest !== null;
+    if (line.part === "header") {
+      header = parseHeader(path, line.text);
+      isVerified = header.backup >= firstDigestedVersion;
+    }
+    if (isVerified && line.digest === null && line.isSeparator && (line.part === "created" || line.part === "ended"))
+      throw createError("backup-invalid", { backup: path, line: line.number, reason: "its digest is missing" });
+    if (line.isSeparator) continue;
+    if (line.part === "features") {
+      const { id } = parseFeature(path, line);
+      features += 1;
+      if (!isVerified) verifier.addId(id, line.number);
+    }
     if (line.part === "equal") parseEqualId(path, line);
     if (line.part === "updates") parseIntendedUpdate(path, line);
     if (line.part === "creates") creates += parseIntendedCreate(path, line) ? 1 : 0;
   }
   // The last addition of an interrupted run may be truncated; everything before it was written before the first
   // request.
-  const isWhole = last !== null && ["created", "open", "ended"].includes(last.part);
+  const isWhole =
+    last !== null &&
+    ["created", "open", "ended"].includes(last.part) &&
+    (hasDigest || header?.backup !== backupVersion);
   if (!header || !isWhole)
     throw createError("backup-invalid", {
       backup: path,
@@ -112,7 +177,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
       reason: "it is truncated",
     });
   return {
-    ...{ path, header, features, creates, isEnded: last?.part === "ended" },
+    ...{ path, header, features, creates, isEnded: last?.part === "ended", isVerified },
     ...(await fileDigest(path)),
     readFeatures: () => readElements(path, "features", parseFeature),
     readEqualIds: () => readElements(path, "equal", parseEqualId),
@@ -134,7 +199,7 @@ async function* readElements<T>(
   read: (path: string, line: PartLine) => T | null,
 ): AsyncGenerator<T> {
   for await (const line of readParts(path)) {
-    const element = line.part === part ? read(path, line) : null;
+    const element = line.part === part && !line.isSeparator ? read(path, line) : null;
     if (element !== null) yield element;
   }
 }
@@ -142,8 +207,9 @@ async function* readElements<T>(
 async function* readLines(path: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
   let number = 0;
   try {
-    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
-      yield { number: ++number, text };
+    // A file that was copied in text mode has other line endings.
+    for await (const lines of readTextLines(path))
+      for (const { text } of lines) yield { number: ++number, text: text.replace(/\r$/, "") };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") throw createError("input-missing", { source: path }, error);
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
@@ -156,7 +222,7 @@ function parseHeader(path: string, text: string): BackupHeader {
   const { geoferry } = (parseJson(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
   if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
     throw createError("backup-invalid", { backup: path, line: 1, reason: "it does not name a map" });
-  if (![1, 2, 3, backupVersion].includes(geoferry.backup as number))
+  if (![1, 2, 3, 4, backupVersion].includes(geoferry.backup as number))
     throw createError("backup-invalid", {
       backup: path,
       line: 1,

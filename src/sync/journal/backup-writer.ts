@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { canonicalFeature, defaultRounding, digestText } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
@@ -41,6 +42,7 @@ type ProgressCallback = (done: number) => void;
 export class BackupWriter implements CreationRecorder, AsyncDisposable {
   private lastWrite: Promise<void> = Promise.resolve();
   private isFirst = true;
+  private readonly createdHash = createHash("sha256");
 
   private constructor(
     readonly path: string,
@@ -89,7 +91,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
 
   /** Marks the backup as complete. @throws backup-failed */
   end(): Promise<void> {
-    return this.write(() => formatEnding(backupLines.ended), "");
+    return this.write(() => formatEnding(backupLines.ended(this.createdHash.digest("hex"))), "");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,6 +104,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
     return this.write(() => {
       const comma = this.isFirst ? "" : ",";
       this.isFirst = false;
+      this.createdHash.update(`${text}\n`);
       return `${comma}\n${text}`;
     }, formatEnding(backupLines.open));
   }
@@ -144,8 +147,8 @@ async function writeInitialBackup(
   };
   await using sink = await createSink(path, { overwrite: false });
   const file = await sink.create();
-  await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
-  const lines = new LineWriter(file, onProgress);
+  const start = `{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`;
+  const lines = new LineWriter(file, start, onProgress);
   let areAllKeyed = key?.by === "property";
   for await (const action of plan.actions(["update", "delete"])) {
     if (action.action !== "update" && action.action !== "delete") continue;
@@ -169,7 +172,7 @@ async function writeInitialBackup(
         const createKey = backupKey ? propertyKeyOf(create.action.feature, backupKey) : create.key;
         await lines.add(JSON.stringify([createKey, shortDigest(digest)]));
       }
-  await lines.beginPart(backupLines.created);
+  await lines.beginPart(backupLines.created(await lines.digest()));
   await lines.beginPart(backupLines.open);
   await file.write(Buffer.from("\n"));
   await sink.commit();
@@ -183,12 +186,14 @@ const chunkSize = 1 << 18;
 
 /** Writes array elements, one per line. */
 class LineWriter {
-  private buffer = "";
+  private readonly hash = createHash("sha256");
   private count = 0;
   private isFirst = true;
 
   constructor(
     private readonly file: SinkFile,
+    /** The first line. */
+    private buffer: string,
     private readonly onProgress: ProgressCallback,
   ) {}
 
@@ -206,9 +211,16 @@ class LineWriter {
     await this.flush();
   }
 
+  /** SHA-256 of the lines so far, without the last line feed; hexadecimal. */
+  async digest(): Promise<string> {
+    await this.flush();
+    return this.hash.copy().digest("hex");
+  }
+
   private async flush(): Promise<void> {
-    const text = this.buffer;
+    const bytes = Buffer.from(this.buffer);
     this.buffer = "";
-    await this.file.write(Buffer.from(text));
+    this.hash.update(bytes);
+    await this.file.write(bytes);
   }
 }

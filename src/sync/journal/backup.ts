@@ -2,21 +2,22 @@
  * The backup with which `geoferry restore` undoes a run: a FeatureCollection (RFC 7946) with one feature per line, each
  * as it was before the run changed or deleted it, and five foreign members. `geoferry` identifies the map, `equal` lists
  * features that the run leaves and that have the same content as one of these, `updates` what the run intended to write
- * to existing features, `creates` what it intended to create, and `created` what the service created.
+ * to existing features, `creates` what it intended to create, and `created` what the service created. `sha256` is the
+ * digest of all lines before it, and `createdSha256`, once the run has ended, that of the lines of `created`.
  */
 import { existsSync, statSync } from "node:fs";
 import { format, join, parse } from "node:path";
 import type { PlanHeader, SyncKey } from "../plan/plan.js";
 
 /**
- * Version 2 added the creates, version 3 the content of updates, version 4 the features with equal content. Earlier
- * versions can be restored, too.
+ * Version 2 added the creates, version 3 the content of updates, version 4 the features with equal content, version 5
+ * the digests. Earlier versions can be restored, too.
  */
-export const backupVersion = 4;
+export const backupVersion = 5;
 
 /** The member `geoferry` of a backup. */
 export interface BackupHeader {
-  readonly backup: 1 | 2 | 3 | typeof backupVersion;
+  readonly backup: 1 | 2 | 3 | 4 | typeof backupVersion;
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
@@ -30,16 +31,21 @@ export interface BackupHeader {
   readonly time: string;
 }
 
-/** The separator lines between the parts of a backup. */
+/** The separator lines between the parts of a backup; before version 5, `created` and `ended` had no digest. */
 export const backupLines = {
   equal: '],"equal":[',
   updates: '],"updates":[',
   creates: '],"creates":[',
-  created: '],"created":[',
+  created: (sha256: string) => `],"sha256":"${sha256}","created":[`,
   /** The run is in progress or was interrupted. */
   open: "]}",
   /** The run ended in an orderly way, so that `created` is complete. */
-  ended: '],"ended":true}',
+  ended: (createdSha256: string) => `],"createdSha256":"${createdSha256}","ended":true}`,
+} as const;
+
+export const digestedLines = {
+  created: /^\],(?:"sha256":"([0-9a-f]{64})",)?"created":\[$/,
+  ended: /^\],(?:"createdSha256":"([0-9a-f]{64})",)?"ended":true\}$/,
 } as const;
 
 /** Number of hexadecimal digits of a digest (`digestText`) that identify the content of a feature. */

@@ -1,7 +1,7 @@
-import { createReadStream, existsSync } from "node:fs";
-import { createInterface } from "node:readline";
+import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { type JournalHeader, type JournalLine, type JournalRequest, journalPath } from "./journal.js";
 
 /** The journal of an earlier run. */
@@ -30,8 +30,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   const open = new Map<number, JournalRequest & { batch: number; time: string }>();
   const settledRanges: [number, number][] = [];
   try {
-    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-      const line = parseLine(text);
+    for await (const line of readJournalLines(path)) {
       if (line?.line === "BEGIN") header = line;
       if (line?.line === "END") isEnded = true;
       if (line?.line === "SENT") {
@@ -54,6 +53,10 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
     (sent, index, all) => !isSupersededBy(sent, settledRanges, all.slice(index + 1)),
   );
   return { run, service, map, mode, fingerprint, isEnded, batches, uncertain, settledRanges };
+}
+
+async function* readJournalLines(path: string): AsyncGenerator<JournalLine | null> {
+  for await (const lines of readTextLines(path)) for (const { text } of lines) yield parseLine(text);
 }
 
 /** Whether a later request sent the same features and determines their outcome. */

@@ -2,12 +2,12 @@
  * Stores features on disk before they are deleted and recreated, when no other complete copy exists. If a run is
  * interrupted in between, the next one recreates them.
  */
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { syncFolder } from "../../io/output/publish-outputs.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import type { Update } from "../apply/patch-semantics.js";
@@ -54,8 +54,7 @@ export async function openRecreations(folder: string): Promise<OpenPlan | null> 
   if (!existsSync(path)) return null;
   const lines: unknown[] = [];
   try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
-      lines.push(parse(line));
+    for await (const group of readTextLines(path)) lines.push(...group.map(({ text }) => parse(text)));
   } catch (error) {
     throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
   }

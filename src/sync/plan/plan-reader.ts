@@ -6,7 +6,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import type { Spool } from "../../io/input/spool.js";
-import { readSpooledLines } from "../source/spooled-lines.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { isGeometry } from "./is-geometry.js";
 import type { OpenPlan, PlanAction, PlanCounts, PlanEnd, PlanFileHeader } from "./plan.js";
 import { actionOrder, planVersion } from "./plan.js";
@@ -34,7 +34,7 @@ export async function openPlan(path: string, spool: Spool): Promise<OpenPlan> {
   await copyPlan(path, copy);
   const reader = new PlanReader(path);
   let number = 0;
-  for await (const lines of readSpooledLines(copy))
+  for await (const lines of readTextLines(copy))
     for (const { text } of lines) reader.readLine({ text, number: ++number });
   const { header, end } = reader.finish();
   return { ...openWrittenPlan(copy, { ...header, put: end.put }, end.counts), path };

@@ -1,6 +1,6 @@
 /** Reads a plan file that this process has written or validated, without checking it again. */
 
-import { readSpooledLines } from "../source/spooled-lines.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { parseAction } from "./parse-action.js";
 import type { OpenPlan, PlanAction, PlanCounts, PlanHeader } from "./plan.js";
 import { actionOrder } from "./plan.js";
@@ -19,7 +19,7 @@ export const openWrittenPlan = (path: string, header: PlanHeader, counts: PlanCo
 /** Parses only lines of the requested kinds. */
 async function* readActions(path: string, requestedKinds: ReadonlySet<ActionKind>): AsyncGenerator<PlanAction> {
   const last = Math.max(...[...requestedKinds].map((kind) => actionOrder.indexOf(kind)));
-  for await (const lines of readSpooledLines(path)) {
+  for await (const lines of readTextLines(path)) {
     for (const { text } of lines) {
       const kind = lineKind(text);
       if (kind === null) continue;
@@ -34,7 +34,7 @@ export const isLineOfKind = (kind: ActionKind, line: string): boolean => line.st
 
 async function* readCreateLines(path: string): AsyncGenerator<readonly PlannedCreate[]> {
   let ordinal = 0;
-  for await (const lines of readSpooledLines(path)) {
+  for await (const lines of readTextLines(path)) {
     // Creates precede all other actions.
     const creates = lines.filter(({ text }) => isLineOfKind("create", text));
     if (creates.length > 0) yield creates.map(({ text }) => new CreateLine(text, ordinal++));

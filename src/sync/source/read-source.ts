@@ -1,4 +1,5 @@
 /** Reads the source of a synchronization with the ordinary pipeline and indexes each feature in a table. */
+
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { canonicalFeature, defaultRounding, digestText } from "../../canonical/canonical-feature.js";
@@ -6,6 +7,7 @@ import type { KeyReader } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { redactEach } from "../../io/redact.js";
 import { findInexactInteger } from "../../model/exact-json.js";
 import type { Extent, Geometry } from "../../model/geometry.js";
@@ -26,7 +28,6 @@ import { createIdFieldNotice, findIdFields } from "./id-fields.js";
 import { isInScope, OutOfScopeCounter } from "./scope.js";
 import { readSourceFileDigests, type SourceFileDigest } from "./source-file-digests.js";
 import { SourceRejects } from "./source-rejects.js";
-import { readSpooledLines } from "./spooled-lines.js";
 
 /** A completely read source; its features are in `workspace.source`. */
 export interface ReadSource {
@@ -241,7 +242,7 @@ async function indexFeatures(
   const rounding = roundingForPrecision(request.precision);
   for (const { path } of spooled) {
     const file = source.addFile(path);
-    for await (const lines of readSpooledLines(path)) {
+    for await (const lines of readTextLines(path)) {
       if (signal.aborted) throw createError("interrupted", {});
       workspace.transaction(() => {
         for (const { text, start, length } of lines) {

@@ -1,7 +1,9 @@
 /** Collects the rejected features of a source and writes their file. */
+
 import { appendFileSync, existsSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { createError } from "../../errors.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import { OutputSet } from "../../io/output/output-set.js";
 import type { Geometry } from "../../model/geometry.js";
 import { PathPlan } from "../../pipeline/plan/path-plan.js";
@@ -10,7 +12,6 @@ import type { Host } from "../../pipeline/request.js";
 import { canWriteRejects } from "../../pipeline/write/earlier-rejects.js";
 import type { Properties } from "../../remote/wire.js";
 import type { SourceRequest } from "../request.js";
-import { readSpooledLines } from "./spooled-lines.js";
 
 /** A line of a rejects file: the feature as far as it is readable, the reason and its location. */
 export interface RejectLine {
@@ -98,7 +99,7 @@ export class SourceRejects {
 
   async *readFeatures(): AsyncGenerator<RejectLine> {
     if (!existsSync(this.spoolPath)) return;
-    for await (const lines of readSpooledLines(this.spoolPath)) {
+    for await (const lines of readTextLines(this.spoolPath)) {
       for (const { text } of lines) yield JSON.parse(text) as RejectLine;
     }
   }
@@ -123,7 +124,7 @@ export class SourceRejects {
       } else {
         const sink = await outputs.create(this.path, { overwrite: this.overwrite });
         const file = await sink.create();
-        for await (const lines of readSpooledLines(this.spoolPath)) {
+        for await (const lines of readTextLines(this.spoolPath)) {
           await file.write(Buffer.from(lines.map(({ text }) => `${text}\n`).join("")));
         }
       }

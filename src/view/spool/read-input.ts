@@ -1,9 +1,8 @@
 /** Reads an input through the pipeline into temporary files. */
-import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { describePlace } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
+import { readTextLines } from "../../io/input/text-lines.js";
 import type { Feature } from "../../model/batch.js";
 import type { Crs, LayerInfo } from "../../model/layer.js";
 import { packFeatures } from "../../model/pack-features.js";
@@ -101,16 +100,16 @@ const rowsOfBatch = 1000;
 /** Rejected features as a table. Their positions are not on the map: most have none that can be. */
 async function readRejects(path: string, spool: Spool): Promise<SpooledLayer> {
   const layer = new SpooledLayer(spool.folder(), "Rejects", null);
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   let features: Feature[] = [];
   const flush = () => {
     if (features.length > 0) layer.add(encodeViewChunk(packFeatures(features, 1)));
     features = [];
   };
-  for await (const line of lines) {
-    features.push(rejectFeature(JSON.parse(line) as RejectLine));
-    if (features.length === rowsOfBatch) flush();
-  }
+  for await (const lines of readTextLines(path))
+    for (const { text } of lines) {
+      features.push(rejectFeature(JSON.parse(text) as RejectLine));
+      if (features.length === rowsOfBatch) flush();
+    }
   flush();
   layer.finish();
   return layer;

@@ -97,6 +97,37 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
     expect(contents("out")).toEqual(await alone(archive));
   });
 
+  test("an interrupted run does not start a map whose files are still waiting", async () => {
+    let asked = 0;
+    const host = await fixture.serve(({ method }, response) => {
+      if (method === "GET") asked++;
+      else response.end();
+    });
+    put("busy.yaml", `name: busy\nsteps:\n  - {name: far, source: "http://${host}/x.csv", target: far.geojson}\n`);
+    put("a.csv", pointsCsv("a"));
+    const map = await world.newMap();
+    const convert = "{name: convert, source: a.csv, target: a.geojson}";
+    const sync = `{name: places, needs: convert, source: a.geojson, target: {map: ${map}, remoteField: name}}`;
+    put("job.yaml", `name: waiting\nsteps:\n  - ${convert}\n  - ${sync}\n`);
+    const worker = await fleet.worker("w1");
+    let stop = () => {};
+    const busy = runThere("busy.yaml", [], { watch: (child) => (stop = () => void child.kill("SIGINT")) });
+    await waitUntil(() => asked > 0 && worker.isAtWork);
+    const client = fleet.redis.client();
+    const exists = async (key: string) => (await client.keys(`${fleet.prefix}:map-*:${key}`)).length > 0;
+    // The worker listens to the map's queue.
+    const isReady = async () => (await exists("waiting-children")) && (await exists("stalled-check"));
+    const interrupted = await runThere("job.yaml", [], {
+      watch: (child) => void waitUntil(isReady).then(() => child.kill("SIGINT")),
+    });
+    expect(interrupted.status).toBe(130);
+    stop();
+    expect((await busy).status).toBe(130);
+    client.disconnect();
+    expect(worker.of("started").map(({ what }) => what)).toEqual([expect.stringContaining("far")]);
+    expect(await fleet.left()).toEqual([]);
+  });
+
   test("the run after a killed one recovers the results of its jobs from the queue", async () => {
     tables(50);
     put("job.yaml", `name: killed\nsteps:\n  - ${archive}\n`);
@@ -108,6 +139,43 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
     const { status, report } = await runThere("job.yaml");
     expect([status, report.result, report.steps[0]!.error]).toEqual([0, "done", null]);
     expect(contents("out")).toEqual(await alone(archive));
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("the run after a killed one recovers results of files whose maps are done as well", async () => {
+    mkdirSync(at("in"));
+    const points = pointsCsv("a", "b");
+    for (const name of ["appended", "replaced"]) put(`in/${name}.csv`, points);
+    const step = (name: string, more: string) =>
+      `  - {name: ${name}, source: in/${name}.csv, target: ${name}.csv${more}}\n`;
+    const sync = (name: string, map: string) =>
+      `  - {name: ${name}-map, needs: ${name}, source: ${name}.csv, target: {map: ${map}, remoteField: name}}\n`;
+    const maps = [await world.newMap(), await world.newMap()] as const;
+    const steps = [
+      step("appended", ", append: true"),
+      sync("appended", maps[0]),
+      step("replaced", ""),
+      sync("replaced", maps[1]),
+    ].join("");
+    put("job.yaml", `name: taken\nparallel: 4\nsteps:\n${steps}`);
+    const client = fleet.redis.client();
+    const waiting = () => client.keys(`${fleet.prefix}:map-*:waiting-children`);
+    const killed = await runThere("job.yaml", [], {
+      watch: (child) => void waitUntil(async () => (await waiting()).length === 2).then(() => child.kill("SIGKILL")),
+    });
+    client.disconnect();
+    expect(killed.signal).toBe("SIGKILL");
+    const worker = await fleet.worker("w1");
+    await waitUntil(() => worker.of("done").length === 4);
+    const written = ["appended", "replaced"].map((name) => readFileSync(at(`${name}.csv`), "utf8"));
+    const { status, report } = await runThere("job.yaml");
+    expect([status, report.steps.map(({ result }) => result)]).toEqual([0, Array(4).fill("unchanged")]);
+    expect(["appended", "replaced"].map((name) => readFileSync(at(`${name}.csv`), "utf8"))).toEqual(written);
+    for (const map of maps) expect(await world.features(map)).toHaveLength(2);
+    // A job replaces its own output (docs/jobs.md).
+    put("in/replaced.csv", pointsCsv("c"));
+    const changed = await runThere("job.yaml", ["--only", "replaced"]);
+    expect([changed.status, changed.report.steps[0]!.result]).toEqual([0, "done"]);
     expect(await fleet.left()).toEqual([]);
   });
 

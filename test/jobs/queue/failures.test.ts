@@ -1,5 +1,5 @@
 /** Failures of workers and of Redis during work: no result is lost or duplicated, and no command hangs. */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -221,6 +221,108 @@ describe.runIf(hasRedis)("failures in distributed runs", { timeout: 600_000 }, (
     } finally {
       client.disconnect();
     }
+  });
+
+  describe("the run after a killed one whose append", () => {
+    const keys = async (pattern: string) => {
+      const client = fleet.redis.client();
+      const found = await client.keys(`${fleet.prefix}:${pattern}`);
+      client.disconnect();
+      return found;
+    };
+    /** Kills a run that waits for an append. */
+    async function kill(): Promise<void> {
+      put("a.csv", "name,lon,lat\nx,1,50\n");
+      put("target.csv", "name,WKT\nw,POINT (1 1)\n");
+      put("job.yaml", "name: q\nsteps:\n  - {name: a, source: a.csv, target: target.csv, append: true}\n");
+      const isEnqueued = async () => (await keys("work-*:prioritized")).length > 0;
+      const { signal } = await runThere("job.yaml", [], {
+        watch: (child) => void waitUntil(isEnqueued).then(() => child.kill("SIGKILL")),
+      });
+      expect(signal).toBe("SIGKILL");
+    }
+    const lines = () => readFileSync(at("target.csv"), "utf8").trim().split("\n");
+    async function append(): Promise<WorkerHandle> {
+      const worker = await fleet.worker("w");
+      await waitUntil(() => worker.of("done").length === 1);
+      expect(lines()).toHaveLength(3);
+      return worker;
+    }
+    /** Redis loses everything. */
+    async function clear(): Promise<void> {
+      const client = fleet.redis.client();
+      await client.del(...(await keys("*")));
+      client.disconnect();
+    }
+
+    test("was done days ago recognizes it", async () => {
+      await kill();
+      await append();
+      const client = fleet.redis.client();
+      const [completed] = await keys("work-*:completed");
+      const [id] = await client.zrange(completed!, "0", "-1");
+      await client.zadd(completed!, String(Date.now() - 30 * 3600_000), id!);
+      client.disconnect();
+      put("other.yaml", "name: o\nsteps:\n  - {name: o, source: a.csv, target: o.csv}\n");
+      expect((await runThere("other.yaml")).status).toBe(0);
+      const { status, report } = await runThere("job.yaml");
+      expect([status, report.result, lines().length]).toEqual([0, "unchanged", 3]);
+    });
+
+    test("was done, but whose result Redis has lost, does not append without a word", async () => {
+      await kill();
+      await (await append()).end();
+      await clear();
+      const { status, report } = await runThere("job.yaml");
+      expect([status, report.steps[0]!.error!.code, lines().length]).toEqual([12, "append-outcome-unknown", 3]);
+    });
+
+    test.each(["done", "waiting"])(
+      "is %s does not append without the queue, and recognizes it with the queue",
+      async (is) => {
+        await kill();
+        if (is === "done") await append();
+        const count = lines().length;
+        const without = await run("job.yaml");
+        expect([without.status, without.report.steps[0]!.error!.code]).toEqual([12, "append-outcome-unknown"]);
+        expect(without.stderr).toContain("run the job with that queue");
+        expect(lines()).toHaveLength(count);
+        if (is === "waiting") await append();
+        const { status, report } = await runThere("job.yaml");
+        expect([status, report.result, lines().length]).toEqual([0, "unchanged", 3]);
+      },
+    );
+
+    test("was recognized although another program has appended to the file since", async () => {
+      await kill();
+      await append();
+      appendFileSync(at("target.csv"), "y,POINT (2 2)\n");
+      const { status, report } = await runThere("job.yaml");
+      expect([status, report.result, lines().length]).toEqual([0, "unchanged", 4]);
+    });
+
+    test("was lost by Redis before a worker took it appends", async () => {
+      await kill();
+      await clear();
+      await fleet.worker("w");
+      const { status } = await runThere("job.yaml");
+      expect([status, lines().length]).toEqual([0, 3]);
+    });
+
+    test("was removed from the queue appends, although another program has appended since", async () => {
+      await kill();
+      const other = await runThere("job.yaml", [], {
+        watch: (child) =>
+          child.stderr!.on("data", (text: Buffer) => {
+            if (text.toString().includes("removing them")) setTimeout(() => child.kill("SIGINT"), 1500);
+          }),
+      });
+      expect(other.status).toBe(130);
+      appendFileSync(at("target.csv"), "y,POINT (2 2)\n");
+      await fleet.worker("w");
+      const { status } = await runThere("job.yaml");
+      expect([status, lines().length]).toEqual([0, 4]);
+    });
   });
 
   test("a worker shuts down on SIGTERM when Redis is stopped", async () => {

@@ -18,6 +18,16 @@ export interface ServiceBehavior {
   readonly bodyBytes: number;
   /** Features with a longer `title` fail. */
   readonly titleLength: number;
+  /** Entity tags of the map; null: none. */
+  readonly entityTags: EntityTags | null;
+}
+
+/** How a service names and compares the state of a map in `ETag` and `If-Match`. */
+export interface EntityTags {
+  /** Suffix of the tag of a page, as for compressed responses (RFC 9110, 8.8.3.3). */
+  readonly suffix: string;
+  /** Whether a write may be done: the values of If-Match, and the tags of the map with and without the suffix. */
+  readonly matches: (header: string, tag: string, suffixed: string) => boolean;
 }
 
 export interface MapFeature {
@@ -59,6 +69,8 @@ class WriteResult {
 
 export class AlternativeMap {
   private readonly features = new Map<string, MapFeature>();
+  /** Number of writes. */
+  version = 0;
 
   constructor(
     private readonly manners: ServiceBehavior,

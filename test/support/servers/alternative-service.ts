@@ -16,6 +16,7 @@ const defaultBehavior: ServiceBehavior = {
   putAnswer: "sentence",
   bodyBytes: 1 << 20,
   titleLength: 255,
+  entityTags: null,
 };
 
 /** An error response in plain text. */
@@ -97,7 +98,9 @@ export class AlternativeService implements AsyncDisposable {
     try {
       const answered = this.respond(request, await text(request));
       const isText = typeof answered === "string";
-      response.writeHead(200, { "content-type": isText ? "text/plain" : "application/json; charset=utf-8" });
+      const tag = this.entityTag(request);
+      const contentType = isText ? "text/plain" : "application/json; charset=utf-8";
+      response.writeHead(200, { "content-type": contentType, ...(tag !== null && { etag: tag }) });
       response.end(isText ? answered : JSON.stringify(answered));
     } catch (error) {
       const status = error instanceof HttpError ? error.status : 500;
@@ -111,12 +114,30 @@ export class AlternativeService implements AsyncDisposable {
     const type = request.headers["content-type"];
     if (pathname === "/token") return this.token(method, type, new URLSearchParams(body));
     if (!this.tokens.has(request.headers.authorization ?? "")) throw new HttpError(401, "who are you?");
-    const id = /^\/api\/v1\/maps\/([^/]+)\/features$/.exec(pathname)?.[1];
-    const map = id === undefined ? undefined : this.maps.get(id);
+    const map = this.mapOf(pathname);
     if (!map || method === "PATCH") throw new HttpError(404, "nothing here");
     if (method === "GET") return this.page(map, Number(searchParams.get("page") ?? 1), searchParams.get("per_page"));
     if (!map.isOwn) throw new HttpError(403, "this map is not yours");
-    return this.write(method, map, this.parsed(type, body));
+    const condition = request.headers["if-match"];
+    const { entityTags } = this.manners;
+    const tags = [tagOf(map), tagOf(map, entityTags?.suffix)] as const;
+    if (entityTags && condition !== undefined && !entityTags.matches(condition, ...tags))
+      throw new HttpError(412, "the map has changed");
+    const result = this.write(method, map, this.parsed(type, body));
+    map.version++;
+    return result;
+  }
+
+  private mapOf(pathname: string): AlternativeMap | undefined {
+    const id = /^\/api\/v1\/maps\/([^/]+)\/features$/.exec(pathname)?.[1];
+    return id === undefined ? undefined : this.maps.get(id);
+  }
+
+  /** Tag for the response to a request, after its effect. */
+  private entityTag({ method, url }: http.IncomingMessage): string | null {
+    const map = this.mapOf(new URL(url!, this.url).pathname);
+    const { entityTags } = this.manners;
+    return map && entityTags ? tagOf(map, method === "GET" ? entityTags.suffix : "") : null;
   }
 
   /** Section 4.1; the response has only the members of 2.5. */
@@ -164,6 +185,8 @@ export class AlternativeService implements AsyncDisposable {
     return this.manners.putAnswer === "result" ? result : `The map has ${map.size} features now.`;
   }
 }
+
+const tagOf = ({ version }: AlternativeMap, suffix = ""): string => `"${version}${suffix}"`;
 
 function parseJson(body: string): unknown {
   try {

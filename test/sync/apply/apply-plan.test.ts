@@ -44,7 +44,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
       expect(["POST", "PATCH", "DELETE"].map((method) => service.proxy.count(method))).toEqual([0, 3, 1]);
       const kept = JSON.parse(readFileSync(second.backup!, "utf8"));
       expect(kept.features).toHaveLength(1510);
-      expect(kept.geoferry).toMatchObject({ backup: 4, map: target.id, key: { by: "property", name: "ref" } });
+      expect(kept.geoferry).toMatchObject({ backup: 5, map: target.id, key: { by: "property", name: "ref" } });
     });
 
     test("full mode sends one PUT for a small map", async () => {

@@ -31,6 +31,12 @@ test("a sent batch without an acknowledgment is uncertain", async () => {
   expect((await readJournal(folder))?.uncertain).toMatchObject([{ batch: 1, kind: "delete", ids: ["x"] }]);
 });
 
+test("keys may contain separators of lines and paragraphs", async () => {
+  const { folder, journal } = await begin();
+  await journal.recordSent({ kind: "create", features: 1, keys: ["one\u2028two\u2029three"] });
+  expect((await readJournal(folder))?.uncertain).toMatchObject([{ keys: ["one\u2028two\u2029three"] }]);
+});
+
 test("the journal ignores a truncated last line, and the next run appends after it", async () => {
   const { folder, journal } = await begin();
   await journal.recordSent({ kind: "create", features: 5, first: 0 });

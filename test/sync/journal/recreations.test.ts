@@ -1,8 +1,8 @@
 /** Resumes a run that was killed between deleting and recreating features. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { saveRecreations } from "../../../src/sync/journal/recreations.js";
+import { openRecreations, saveRecreations } from "../../../src/sync/journal/recreations.js";
 import type { PlanHeader } from "../../../src/sync/plan/plan.js";
 import { ensureMapFolder } from "../../../src/sync/state/state-folder.js";
 import { findFixtureKinds, type Place, type SyncFixture } from "../../support/sync/sync-fixture.js";
@@ -52,4 +52,26 @@ test("rejected recreations are reported, saved in a file, and end the run with e
   ]);
 
   expect(await world.geoferry(["push", source, ...ofMap])).toMatchObject({ status: 0 });
+});
+
+test("a value may contain separators of lines and paragraphs", async () => {
+  const folder = join(world.folder, "separators");
+  mkdirSync(folder);
+  const feature = { ...place("a", 1), properties: { ref: "a", note: "one\u2028two\u2029three" } };
+  const before = { ...feature, id: "018f6c1e-0000-7000-8000-000000000001" };
+  const agreement = { name: "a", sent: "00".repeat(16) };
+  const action = {
+    action: "update",
+    id: before.id,
+    key: "a",
+    page: 1,
+    changed: [],
+    before,
+    feature,
+    agreement,
+  } as const;
+  await saveRecreations(folder, { service: world.url, map: "m" } as PlanHeader, [action]);
+  const found = [];
+  for await (const one of (await openRecreations(folder))!.actions()) found.push(one);
+  expect(found).toEqual([action]);
 });

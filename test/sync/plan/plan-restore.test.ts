@@ -1,5 +1,5 @@
 /** Restores a map from the backup of a run. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Workspace } from "../../../src/compare/workspace.js";
@@ -205,6 +205,15 @@ describe("later edits", () => {
   });
 });
 
+test("restores values with separators of lines and paragraphs", async () => {
+  const target = await service.newTarget();
+  const note = "one\u2028two\u2029three";
+  await target.put(pointFeature(1, 1, { ref: 1, note }));
+  const { backup } = await target.sync([pointFeature(1, 1, { ref: 1, note: "new" })]);
+  expect((await restore(target, backup!)).report).toMatchObject({ updated: 1, error: null });
+  expect(await target.properties()).toEqual([{ ref: 1, note }]);
+});
+
 test("restores a backup of version 1, which has no creates", async () => {
   const target = await service.newTarget();
   await target.put(pointFeature(1, 1, { ref: 1, name: "new" }), pointFeature(2, 2, { ref: 2 }));
@@ -224,6 +233,55 @@ test("restores a backup of version 1, which has no creates", async () => {
   );
   expect((await restore(target, path)).report).toMatchObject({ updated: 1, deleted: 0, error: null });
   expect(await target.properties()).toEqual([{ ref: 1, name: "old" }, { ref: 2 }]);
+});
+
+describe("a backup that was changed", () => {
+  async function backupOf(): Promise<string> {
+    const target = await service.newTarget();
+    await target.put(...held);
+    const { backup } = await target.sync(source);
+    return backup!;
+  }
+  const idPattern = /\["([0-9a-f]{8})(-[0-9a-f-]+)"\]/;
+
+  test.each<[string, (text: string) => string]>([
+    ["in a value", (text) => text.replace('"old 1"', '"old 7"')],
+    ["in a coordinate", (text) => text.replace("[3,3]", "[3,4]")],
+    ["by a line that is there twice", (text) => text.replace(/^(.*"old 3".*,)$/m, "$1\n$1")],
+    ["by a line that is gone", (text) => text.replace(/^.*"old 3".*,\n/m, "")],
+    ["in the header", (text) => text.replace('"untouched":1', '"untouched":2')],
+    ["in an intended create", (text) => text.replace(/(\[5,"[0-9a-f]{15})[0-9a-f]"/, '$1x"')],
+    ["in an id that the service assigned", (text) => text.replace(idPattern, '["00000000$2"]')],
+    ["by the removal of its parts", (text) => text.replace(/\n\],"equal":\[.*$/s, "\n]}\n")],
+    ["by the removal of a digest", (text) => text.replace(/"sha256":"\w+",/, "")],
+    ["by the removal of the last digest", (text) => text.replace(/"createdSha256":"\w+",/, "")],
+  ])("%s is refused", async (_, change) => {
+    const backup = await backupOf();
+    const text = readFileSync(backup, "utf8");
+    expect(change(text)).not.toBe(text);
+    writeFileSync(backup, change(text));
+    await expect(openBackup(backup)).rejects.toMatchObject({ code: "backup-invalid" });
+  });
+
+  test("in its line endings is read", async () => {
+    const backup = await backupOf();
+    writeFileSync(backup, readFileSync(backup, "utf8").replaceAll("\n", "\r\n"));
+    expect(await openBackup(backup)).toMatchObject({ features: 3, creates: 1, isEnded: true, isVerified: true });
+  });
+
+  test("is refused if an earlier version wrote it and a feature is there twice", async () => {
+    const backup = await backupOf();
+    const old = readFileSync(backup, "utf8")
+      .replace('"backup":5', '"backup":4')
+      .replace(/"(sha256|createdSha256)":"\w+",/g, "");
+    writeFileSync(backup, old);
+    expect(await openBackup(backup)).toMatchObject({ features: 3, creates: 1, isEnded: true, isVerified: false });
+    writeFileSync(backup, old.replace(/^(.*"old 3".*,)$/m, "$1\n$1"));
+    await expect(openBackup(backup)).rejects.toMatchObject({
+      code: "backup-invalid",
+      details: { reason: expect.stringContaining("is there twice") },
+    });
+  });
 });
 
 test.each([

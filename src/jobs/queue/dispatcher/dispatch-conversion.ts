@@ -49,7 +49,7 @@ export async function dispatchConversion(
   const unsent: DueConversion[] = [];
   const dispatched: DueConversion[] = [];
   const track = (batch: readonly DueConversion[]) => {
-    awaited.push(...batch.map((due) => awaitResult(distributedRun, due, records, signal)));
+    awaited.push(...batch.map((due) => awaitResult(distributedRun, step.name, due, records, signal)));
     dispatched.push(...batch);
     recordDispatched(distributedRun, step, batch, records);
   };
@@ -84,6 +84,8 @@ export async function dispatchConversion(
   } finally {
     await Promise.allSettled(awaited);
     if (signal.aborted) {
+      // Before the files that it waits for are removed: a worker would start it.
+      if (dependent) await distributedRun.cancelDependent(dependent.name);
       await distributedRun.cancelStep(step.name);
       for (const { output, entry } of dispatched) removeChunks(chunkFolder(output, entry.id));
     }
@@ -98,7 +100,7 @@ function recordDispatched(
   batch: readonly DueConversion[],
   { describe }: OutputRecords,
 ): void {
-  const outputs = batch.map(({ output }) => ({ output, record: { ...describe(output), files: [] } }));
+  const outputs = batch.map(({ output }) => ({ output, record: describe(output) }));
   distributedRun.options.state.saveDispatched(step.name, outputs);
 }
 
@@ -140,6 +142,7 @@ async function decide(
 /** Never throws. */
 async function awaitResult(
   distributedRun: DistributedRun,
+  step: string,
   { input, output, entry }: DueConversion,
   records: OutputRecords,
   signal: AbortSignal,
@@ -153,7 +156,9 @@ async function awaitResult(
       finished = { input, output, worker, record: converted, digests: converted.digests };
     } else {
       const { failure } = outcome;
-      const { worker } = failure;
+      const { worker, code, kind } = failure;
+      if (code !== "worker-lost" && kind !== "unknown-outcome")
+        distributedRun.options.state.deleteDispatched(step, output);
       finished = {
         input,
         output,

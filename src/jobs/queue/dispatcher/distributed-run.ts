@@ -19,7 +19,7 @@ import { describeWorkers } from "./connected-workers.js";
 import { dispatchConversion } from "./dispatch-conversion.js";
 import { dispatchSync } from "./dispatch-sync.js";
 import { JobDispatcher, type JobEntry, type JobOutcome } from "./job-dispatcher.js";
-import { recoverStalledJobs, saveFinishedOutput } from "./recover-stalled-jobs.js";
+import { outputHooks, recoverStalledJobs } from "./recover-stalled-jobs.js";
 import type { DistributedProgress, QueueSettings } from "./settings.js";
 
 export interface DistributedRunOptions {
@@ -162,9 +162,7 @@ export class DistributedRun implements AsyncDisposable {
   }
 
   private async cancelJobs(step: string, entries: readonly JobEntry[]): Promise<void> {
-    const remaining = await this.dispatcher.cancel({ runId: this.runId, step }, entries, (job) =>
-      saveFinishedOutput(this, job),
-    );
+    const remaining = await this.dispatcher.cancel({ runId: this.runId, step }, entries, outputHooks(this));
     if (remaining === 0) return;
     const reason = (await this.dispatcher.ping()) ? "workers still hold them" : "the queue does not answer";
     this.options.onNotice(

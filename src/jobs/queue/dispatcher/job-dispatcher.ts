@@ -17,7 +17,7 @@ import {
   readFailure,
   toJobFailure,
 } from "../job-payload.js";
-import { type Cancellation, cancelChannel, isMapQueue, queuesKey } from "../queue-names.js";
+import { type Cancellation, cancelChannel, isMapQueue, queuesKey, resultRetention } from "../queue-names.js";
 import { ensureReadableJob } from "../repair-job.js";
 import { type ConnectedWorker, describeWorkers, listConnectedWorkers } from "./connected-workers.js";
 import type { DispatcherSettings } from "./settings.js";
@@ -35,6 +35,12 @@ export interface JobEntry {
   readonly options: JobsOptions;
   /** Input and step, for messages. */
   readonly label: string;
+}
+
+/** Called with each job before and after it is removed; the removal fails if a worker has taken the job. */
+export interface RemovalHooks {
+  beforeRemove(job: DispatchedJob): void;
+  onRemoved(job: DispatchedJob): void;
 }
 
 interface PendingJob {
@@ -64,8 +70,8 @@ const closeTimeoutMs = 2000;
 const pingTimeoutMs = 2000;
 /** Time without activity after which a missing worker is reported. */
 const noWorkerWarningMs = 10_000;
-/** Age in seconds and number of finished jobs that Redis keeps until their run has read them. */
-const keptResults = { age: 24 * 3600, count: 100_000 };
+/** Finished jobs that Redis keeps until their run has read them. */
+const keptResults = { age: resultRetention, count: 100_000 };
 
 const jobOptions = (id: string, options: JobsOptions): JobsOptions => ({
   ...options,
@@ -247,7 +253,7 @@ export class JobDispatcher implements AsyncDisposable {
   removeJobs(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
     for (const { queue: name, id } of entries) {
       const removal = this.open(name)
-        .then(({ queue }) => queue.remove(id))
+        .then(({ queue }) => removeWithChunks(queue, id))
         .catch(noop);
       this.removals.add(removal);
       void removal.then(() => this.removals.delete(removal));
@@ -321,13 +327,12 @@ export class JobDispatcher implements AsyncDisposable {
   /**
    * Removes waiting jobs and stops active ones.
    * @param entries all unfinished jobs of the run or step
-   * @param beforeRemove called with each job before it is removed
    * @returns the number of jobs that could not be removed because workers hold them or Redis is unavailable
    */
   async cancel(
     what: Cancellation,
     entries: readonly Pick<JobEntry, "queue" | "id">[],
-    beforeRemove: (job: DispatchedJob) => void,
+    hooks: RemovalHooks,
   ): Promise<number> {
     const until = Date.now() + cancelTimeoutMs;
     let remaining = [...entries];
@@ -335,7 +340,7 @@ export class JobDispatcher implements AsyncDisposable {
     const disconnected = this.waitForDisconnect();
     while (remaining.length > 0 && Date.now() < until) {
       const round = this.publishCancellation(what).then(() =>
-        Promise.all(remaining.map((entry) => this.removeUnlessActive(entry, beforeRemove))),
+        Promise.all(remaining.map((entry) => this.removeUnlessActive(entry, hooks))),
       );
       round.catch(noop);
       const removed = await Promise.race([round, disconnected]);
@@ -371,7 +376,7 @@ export class JobDispatcher implements AsyncDisposable {
   /** Removes a job unless a worker holds it. @returns whether it is gone */
   async removeUnlessActive(
     at: Pick<JobEntry, "queue" | "id">,
-    beforeRemove: (job: DispatchedJob) => void = noop,
+    { beforeRemove, onRemoved }: RemovalHooks,
   ): Promise<boolean> {
     const { queue: name, id } = at;
     if (await this.isLocked(at)) return false;
@@ -379,12 +384,14 @@ export class JobDispatcher implements AsyncDisposable {
     const job = await this.readJob(name, id);
     if (job) beforeRemove(job);
     try {
-      await queue.remove(id);
+      await removeWithChunks(queue, id);
     } catch {
       // A worker has taken it.
       return false;
     }
-    return (await queue.getJob(id)) === undefined;
+    if ((await queue.getJob(id)) !== undefined) return false;
+    if (job) onRemoved(job);
+    return true;
   }
 
   /** Whether a worker holds the job. */
@@ -412,6 +419,13 @@ export class JobDispatcher implements AsyncDisposable {
     ]);
   }
 }
+
+/**
+ * Removes a job, and the chunks of a conversion. The files that a map waits for remain: their results may not be
+ * recorded yet.
+ */
+const removeWithChunks = (queue: OpenQueue["queue"], id: string): Promise<number> =>
+  queue.remove(id, { removeChildren: !isMapQueue(queue.name) });
 
 /** @param job a finished one; if it succeeded, it still has the reason of an earlier attempt that failed */
 export function readOutcome(job: DispatchedJob, what: string): JobOutcome {

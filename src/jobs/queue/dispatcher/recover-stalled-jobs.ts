@@ -1,12 +1,17 @@
 /** Recovers the queue jobs of an earlier run of the same job that ended without removing them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { createError } from "../../../errors.js";
+import type { Job } from "../../job.js";
+import type { OutputRecord } from "../../run/job-state.js";
+import type { ConversionRecord } from "../../steps/conversion-record.js";
 import { addDigests } from "../../steps/convert-step.js";
 import { chunkFolder, removeChunks } from "../chunk-files.js";
+import { noop } from "../connection.js";
 import { isPayload } from "../find-damage.js";
-import { isReadable, mapQueueName, queueSubject, workQueueName } from "../queue-names.js";
+import type { ConversionWork, SourceDigests } from "../job-payload.js";
+import { isMapQueue, isReadable, mapQueueName, queueSubject, workQueueName } from "../queue-names.js";
 import type { DistributedRun } from "./distributed-run.js";
-import type { DispatchedJob } from "./job-dispatcher.js";
+import type { DispatchedJob, RemovalHooks } from "./job-dispatcher.js";
 
 const states = ["wait", "prioritized", "delayed", "waiting-children", "active", "completed", "failed"] as const;
 
@@ -37,16 +42,20 @@ export async function recoverStalledJobs(distributedRun: DistributedRun): Promis
       // A live worker releases a cancelled job; its outcome is final when no worker holds it. Ids without a job, which
       // Redis has evicted, are removed as well.
       for (const id of ids)
-        await dispatcher.removeUnlessActive({ queue: name, id }, (job) => {
-          if (isReadable(name)) saveFinishedOutput(distributedRun, job);
-        });
+        await dispatcher.removeUnlessActive(
+          { queue: name, id },
+          isReadable(name) ? outputHooks(distributedRun) : noHooks,
+        );
       if (signal.aborted) throw createError("interrupted", {});
       await pause(pollIntervalMs);
     }
   }
 }
 
-/** The queues of files and of the job's maps, of all versions: the earlier run may have had another version. */
+/**
+ * The queues of files and of the job's maps, of all versions: the earlier run may have had another version. Maps are
+ * first: once the files that a map waits for are removed, a worker would start it.
+ */
 async function queuesOf({ options: { job }, settings, dispatcher }: DistributedRun): Promise<string[]> {
   const maps = job.steps.flatMap((step) => (step.kind === "sync" ? [step.request.map] : []));
   const url = maps.length === 0 ? "" : (await settings.service()).url;
@@ -55,32 +64,49 @@ async function queuesOf({ options: { job }, settings, dispatcher }: DistributedR
   const others = (await dispatcher.registeredQueues()).filter(
     (name) => !own.includes(name) && subjects.has(queueSubject(name)),
   );
-  return [...others, ...own];
+  const isMap = (name: string) => Number(isMapQueue(name));
+  return [...others, ...own].sort((a, b) => isMap(b) - isMap(a));
 }
 
 /** Redis may have evicted the payload, unless its maxmemory-policy is noeviction, and other programs may change it. */
 const hasPayload = ({ data }: DispatchedJob): boolean => isPayload(data);
 
-/** Records the output of a queue job that no run waits for, so that the next run may replace it. */
-export function saveFinishedOutput({ options }: DistributedRun, job: DispatchedJob): void {
-  if (!hasPayload(job)) return;
-  const { work, step } = job.data;
-  if (work.kind === "conversion") {
-    const found = options.job.steps.find(({ name }) => name === step);
-    const output = work.output ?? (found?.kind === "conversion" ? found.request.output : null);
-    if (output !== null) removeChunks(chunkFolder(output, job.id!));
-    const done =
-      job.returnvalue?.converted ??
-      (work.pendingCommit && { ...work.pendingCommit.done, files: work.pendingCommit.files });
-    const dispatched = output === null ? null : options.state.readDispatched(step, output);
-    if (done && dispatched && output !== null) {
-      const sources = addDigests(dispatched.sources, done.digests);
-      options.state.savePendingCommit(step, output, {
-        settings: dispatched.settings,
-        sources,
-        files: done.files,
-        findings: done.findings,
-      });
-    }
-  }
+const noHooks: RemovalHooks = { beforeRemove: noop, onRemoved: noop };
+
+/** Records the outputs of queue jobs that no run waits for, so that the next run recognizes them as its own. */
+export const outputHooks = ({ options: { job, state } }: DistributedRun): RemovalHooks => ({
+  beforeRemove(queueJob) {
+    const found = findOutput(job, queueJob);
+    if (found === null) return;
+    const { step, output, work } = found;
+    removeChunks(chunkFolder(output, queueJob.id!));
+    const dispatched = state.readDispatched(step, output);
+    if (!dispatched) return;
+    const recordOf = ({ files, findings, digests }: ConversionRecord & SourceDigests): OutputRecord => {
+      const { settings, sources } = dispatched;
+      return { settings, sources: addDigests(sources, digests), files, findings };
+    };
+    const { converted } = queueJob.returnvalue ?? {};
+    if (converted) state.saveOutput(step, output, recordOf(converted));
+    else if (work.pendingCommit)
+      state.savePendingCommit(step, output, recordOf({ ...work.pendingCommit.done, files: work.pendingCommit.files }));
+  },
+  onRemoved(queueJob) {
+    const found = findOutput(job, queueJob);
+    if (found !== null && !queueJob.returnvalue && !found.work.pendingCommit)
+      state.deleteDispatched(found.step, found.output);
+  },
+});
+
+/** The output of a conversion; null for other work, or if the job file no longer has its step. */
+function findOutput(
+  { steps }: Job,
+  queueJob: DispatchedJob,
+): { readonly step: string; readonly output: string; readonly work: ConversionWork } | null {
+  if (!hasPayload(queueJob)) return null;
+  const { work, step } = queueJob.data;
+  if (work.kind !== "conversion") return null;
+  const found = steps.find(({ name }) => name === step);
+  const output = work.output ?? (found?.kind === "conversion" ? found.request.output : null);
+  return output === null ? null : { step, output, work };
 }

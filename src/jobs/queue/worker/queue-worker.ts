@@ -17,6 +17,7 @@ import {
   isMapQueue,
   isOfThisVersion,
   queuesKey,
+  resultRetention,
   workQueueName,
 } from "../queue-names.js";
 import { repairJob } from "../repair-job.js";
@@ -68,9 +69,11 @@ const pollIntervalMs = 1000;
 /** Renewals per lock duration; locks are renewed at least every second. */
 const lockRenewals = 4;
 
-/** How long a worker listens to a map queue without jobs, and how long Redis keeps the queue registered. */
+/** How long a worker listens to a map queue without jobs. */
 const mapQueueIdleMs = 60_000;
-const queueMemoryMs = 24 * 3600 * 1000;
+
+/** Age of the latest job after which workers do not look into a map queue. */
+const mapQueueMaxAgeMs = 24 * 3600 * 1000;
 
 /** Time limit for stopping processes and returning their jobs to Redis. */
 const shutdownTimeoutMs = 15_000;
@@ -163,7 +166,7 @@ export class QueueWorker {
         ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
         ...{ lockDuration: stalledAfter, lockRenewTime: Math.min(pollIntervalMs, stalledAfter / lockRenewals) },
         stalledInterval: pollIntervalMs,
-        ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
+        ...{ runRetryDelay: 1000, removeOnFail: { age: resultRetention } },
       },
     );
     worker.on("error", noop);
@@ -245,7 +248,7 @@ export class QueueWorker {
     const now = Date.now();
     const key = queuesKey(this.settings.prefix);
     for (const [name, at] of this.cancelled) if (now - at > mapQueueIdleMs) this.cancelled.delete(name);
-    const names = await this.redis.zrangebyscore(key, now - queueMemoryMs, "+inf");
+    const names = await this.redis.zrangebyscore(key, now - mapQueueMaxAgeMs, "+inf");
     for (const name of names.filter((one) => isMapQueue(one) && isOfThisVersion(one))) {
       const known = this.workers.get(name);
       const isBusy = await this.hasWork(name);
@@ -257,7 +260,7 @@ export class QueueWorker {
       this.workers.delete(name);
       await worker.close();
     }
-    await this.redis.zremrangebyscore(key, 0, now - queueMemoryMs);
+    await this.redis.zremrangebyscore(key, 0, now - resultRetention * 1000);
   }
 
   private async pollLostWorkers(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Runs one queue job in a worker process and reports its result to the queue. */
 import { DelayedError, type Job, type Queue, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
-import { createError } from "../../../errors.js";
+import { asGeoferryError, createError } from "../../../errors.js";
 import {
   type ConversionWork,
   type JobFailure,
@@ -86,7 +86,9 @@ async function runInProcess(
   const description = { job: job.id!, what };
   const seconds = () => Math.round(performance.now() - began) / 1000;
   await requeueRefused(context, stopped);
-  const workerProcess = await processes.acquire();
+  const workerProcess = await processes.acquire(worker).catch((error: unknown) => {
+    throw new Error(JSON.stringify(toJobFailure(asGeoferryError(error), worker)));
+  });
   onEvent({ type: "started", ...description });
   const before = (job.progress as unknown as JobProgress | undefined)?.processMark ?? null;
   try {

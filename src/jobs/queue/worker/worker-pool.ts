@@ -25,12 +25,13 @@ export class WorkerProcess {
     readonly mark: string,
   ) {}
 
-  static async start(child: ChildProcess): Promise<WorkerProcess> {
+  /** @throws worker-incompatible */
+  static async start(child: ChildProcess, worker: string): Promise<WorkerProcess> {
     const [first] = (await Promise.race([once(child, "message"), once(child, "exit").then(() => [null])])) as [
       FromWorkerProcess | null,
     ];
     if (first?.kind === "ready") return new WorkerProcess(child, first.processMark);
-    throw createError("internal", { reason: "a worker process did not start" });
+    throw processEndedError(worker, `${child.signalCode ?? child.exitCode} before it started a job`);
   }
 
   get isAlive(): boolean {
@@ -65,10 +66,7 @@ export class WorkerProcess {
       settle = resolve;
     });
     const exited = (code: number | null, killed: NodeJS.Signals | null) => {
-      const error = createError("worker-incompatible", {
-        worker,
-        reason: `its process ended with ${killed ?? code} during the job`,
-      });
+      const error = processEndedError(worker, `${killed ?? code} during the job`);
       settle({ kind: "failed", failure: toJobFailure(error, worker), mayRetry: true });
     };
     this.child.once("exit", exited);
@@ -99,6 +97,9 @@ export class WorkerProcess {
   }
 }
 
+const processEndedError = (worker: string, how: string) =>
+  createError("worker-incompatible", { worker, reason: `its process ended with ${how}` });
+
 /** Starts worker processes on demand and keeps idle ones. */
 export class WorkerPool implements AsyncDisposable {
   private readonly idle: WorkerProcess[] = [];
@@ -109,10 +110,11 @@ export class WorkerPool implements AsyncDisposable {
     private readonly maxIdle: number,
   ) {}
 
-  async acquire(): Promise<WorkerProcess> {
+  /** @param worker for messages @throws worker-incompatible */
+  async acquire(worker: string): Promise<WorkerProcess> {
     for (let workerProcess = this.idle.pop(); workerProcess; workerProcess = this.idle.pop())
       if (workerProcess.isAlive) return workerProcess;
-    return WorkerProcess.start(this.fork());
+    return WorkerProcess.start(this.fork(), worker);
   }
 
   async release(workerProcess: WorkerProcess): Promise<void> {

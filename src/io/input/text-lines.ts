@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 
-/** A line of a file: its text without the line ending, and its byte range. */
-export interface SpooledLine {
+/** A line of a file: its text without the line feed, and its byte range. */
+export interface TextLine {
   readonly text: string;
   readonly start: number;
   readonly length: number;
@@ -9,14 +9,17 @@ export interface SpooledLine {
 
 const newlineByte = 10;
 
-/** Reads the non-empty lines of a file, in groups as each chunk completes them. */
-export async function* readSpooledLines(path: string): AsyncGenerator<SpooledLine[]> {
+/**
+ * Reads the non-empty lines of a file of JSON texts, in groups as each chunk completes them. Only line feeds end a line:
+ * node:readline, since Node.js 24, also ends it at U+2028 and U+2029, which JSON strings contain unescaped (RFC 8259, 7).
+ */
+export async function* readTextLines(path: string): AsyncGenerator<TextLine[]> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
     // Most chunks end within a line; a long line may span several chunks.
     const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    const lines: SpooledLine[] = [];
+    const lines: TextLine[] = [];
     let from = 0;
     for (let to = bytes.indexOf(newlineByte); to >= 0; to = bytes.indexOf(newlineByte, from)) {
       addLine(lines, bytes, from, to, offset);
@@ -26,11 +29,11 @@ export async function* readSpooledLines(path: string): AsyncGenerator<SpooledLin
     rest = bytes.subarray(from);
     offset += from;
   }
-  const lines: SpooledLine[] = [];
+  const lines: TextLine[] = [];
   addLine(lines, rest, 0, rest.length, offset);
   if (lines.length > 0) yield lines;
 }
 
-function addLine(lines: SpooledLine[], bytes: Buffer, from: number, to: number, offset: number): void {
+function addLine(lines: TextLine[], bytes: Buffer, from: number, to: number, offset: number): void {
   if (to > from) lines.push({ text: bytes.toString("utf8", from, to), start: offset + from, length: to - from });
 }
