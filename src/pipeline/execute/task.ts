@@ -3,7 +3,6 @@
  * them, or summarizes them. Takes and returns plain data.
  */
 
-import { isDeepStrictEqual } from "node:util";
 import { geographicConversion } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { createSource } from "../../io/input/create-source.js";
@@ -260,7 +259,7 @@ export class TaskSource implements AsyncDisposable {
       spec.keepsBadGeometries === keepsBadGeometries &&
       spec.now === now &&
       !taken.has(layerIndex) &&
-      isDeepStrictEqual(spec.source, source);
+      JSON.stringify(spec.source) === JSON.stringify(source);
     if (isSame) taken.add(layerIndex);
     return isSame;
   }
