@@ -3,9 +3,6 @@ import { truncateText } from "../../src/model/index.js";
 /** Maximum size of an identifier (NAMEDATALEN − 1). */
 export const maxIdentifierBytes = 63;
 
-/** An SQL string literal, for `standard_conforming_strings = on`. */
-export const quoteLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 /** `"schema"."table"`, for names that contain a dot. */
 const qualifiedNamePattern = /^"((?:[^"]|"")+)"\."((?:[^"]|"")+)"$/;
 

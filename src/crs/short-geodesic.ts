@@ -19,19 +19,40 @@ export const isShort = (lon1: number, lat1: number, lon2: number, lat2: number):
 export const hasShortArea = (lon1: number, lat1: number, lon2: number, lat2: number): boolean =>
   isShort(lon1, lat1, lon2, lat2) && Math.abs(lat1) <= maxAreaLatitude;
 
-/** The distance of two positions in degrees for which `isShort`, in metres. */
-export function shortDistance(lon1: number, lat1: number, lon2: number, lat2: number): number {
-  const middle = ((lat1 + lat2) / 2) * radians;
-  const sin = Math.sin(middle);
-  const cos = Math.cos(middle);
+/** The metric halfway between two latitudes; reused, so that none is allocated for each line. */
+const middle = {
+  sin: 0,
+  cos: 0,
+  /** 1 − e² sin² φ. */
+  w: 0,
+  m: 0,
+  r: 0,
+  /** The derivative of M by the latitude. */
+  dM: 0,
+};
+
+function setMiddle(lat1: number, lat2: number): void {
+  const latitude = ((lat1 + lat2) / 2) * radians;
+  const sin = Math.sin(latitude);
+  const cos = Math.cos(latitude);
   const w = 1 - eccentricitySquared * sin * sin;
   const primeVertical = semiMajor / Math.sqrt(w);
   const m = (primeVertical * (1 - eccentricitySquared)) / w;
-  const r = primeVertical * cos;
+  middle.sin = sin;
+  middle.cos = cos;
+  middle.w = w;
+  middle.m = m;
+  middle.r = primeVertical * cos;
+  middle.dM = (3 * eccentricitySquared * m * sin * cos) / w;
+}
+
+/** The distance of two positions in degrees for which `isShort`, in metres. */
+export function shortDistance(lon1: number, lat1: number, lon2: number, lat2: number): number {
+  setMiddle(lat1, lat2);
+  const { sin, cos, w, m, r, dM } = middle;
   const east = ((lon2 - lon1) * radians) ** 2;
   const north = ((lat2 - lat1) * radians) ** 2;
-  // Derivatives by the latitude: of M, of M² and of r², the last two twice.
-  const dM = (3 * eccentricitySquared * m * sin * cos) / w;
+  // The second derivatives of M² and of r² by the latitude.
   const ddM2 =
     ((3 * eccentricitySquared * m * m) / w) *
     (2 * (cos * cos - sin * sin) + (16 * eccentricitySquared * sin * sin * cos * cos) / w);
@@ -64,14 +85,8 @@ export const areaBelowParallel = (latitude: number): number => areaToParallel(Ma
  * @param reference the area below the parallel: near the line, nothing is lost to rounding
  */
 export function shortArea(lon1: number, lat1: number, lon2: number, lat2: number, reference: number): number {
-  const middle = ((lat1 + lat2) / 2) * radians;
-  const sin = Math.sin(middle);
-  const cos = Math.cos(middle);
-  const w = 1 - eccentricitySquared * sin * sin;
-  const primeVertical = semiMajor / Math.sqrt(w);
-  const m = (primeVertical * (1 - eccentricitySquared)) / w;
-  const r = primeVertical * cos;
-  const dM = (3 * eccentricitySquared * m * sin * cos) / w;
+  setMiddle(lat1, lat2);
+  const { sin, m, r, dM } = middle;
   const width = (lon2 - lon1) * radians;
   const north = ((lat2 - lat1) * radians) ** 2;
   const ends = areaToParallel(sin) - reference + (north / 8) * (dM * r - m * m * sin);

@@ -1,5 +1,7 @@
 /** Filters of a request that a service can apply without leaving out a feature that is wanted. */
+
 import type { Extent, SplitCondition } from "../../../src/model/index.js";
+import { quoteLiteral } from "../../shared/sql-identifiers.js";
 import type { FieldPlan } from "../fields/field-plan.js";
 
 /** Parameters of a query that select features; every query of a read has the same ones. */
@@ -33,7 +35,7 @@ function termsOf(fields: readonly FieldPlan[], { field: name, comparison, value 
   const { attribute, type, esriType } = plan;
   if (typeof value === "string") {
     if (esriType !== "esriFieldTypeString" || comparison !== "=" || !plainText.test(value)) return [];
-    return [`${attribute} = '${value.replaceAll("'", "''")}'`];
+    return [`${attribute} = ${quoteLiteral(value)}`];
   }
   const text = String(value);
   if (type === "int32" || type === "int64") return plainNumber.test(text) ? [`${attribute} ${comparison} ${text}`] : [];

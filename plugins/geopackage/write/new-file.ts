@@ -7,7 +7,7 @@ import {
 } from "../../../src/plugin/index.js";
 import { type Database, loadSqlite } from "../../../src/sqlite/index.js";
 import { ScratchFile } from "../../shared/scratch-file.js";
-import { quoteIdentifier, quoteText } from "../../shared/sql-identifiers.js";
+import { quoteIdentifier, quoteLiteral } from "../../shared/sql-identifiers.js";
 import { RtreeBuilder } from "../rtree/builder.js";
 import { rtreeName } from "../rtree/sql.js";
 import { widenBoxBy } from "../rtree/widen-box.js";
@@ -67,6 +67,8 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
   private readonly layers: readonly LayerState[];
   private pages: PageWriter | null = null;
   private database: Database | null = null;
+  /** Of the database that was opened last. */
+  private metadataTables!: MetadataTables;
   private roots = new Map<string, number>();
   private scratchFiles = 0;
 
@@ -95,10 +97,6 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     const file = new NewFileWriter(sink.name, path, replacedPath, designs, options, context);
     await runOrFail(sink.name, () => file.initialize(targets));
     return file;
-  }
-
-  private get metadataTables(): MetadataTables {
-    return new MetadataTables(this.database!, this.options.version as GeoPackageVersion, this.context.now);
   }
 
   private async initialize(targets: readonly TargetLayer[]): Promise<void> {
@@ -142,6 +140,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
   private async openDatabase(first?: () => string): Promise<Database> {
     const database = openDatabase(this.path, await loadSqlite());
     this.database = database;
+    this.metadataTables = new MetadataTables(database, this.options.version as GeoPackageVersion, this.context.now);
     if (first) database.pragma(first());
     // Durability is not needed: the host removes the file after an error, and syncs it at the end.
     for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE"]) {
@@ -298,7 +297,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
         // AUTOINCREMENT continues from here (file format, 2.6.2). ORDER BY … LIMIT 1 reads only the last page.
         forgetId.run(table);
         database.exec(
-          `INSERT INTO sqlite_sequence SELECT ${quoteText(table)}, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
+          `INSERT INTO sqlite_sequence SELECT ${quoteLiteral(table)}, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
         );
         layer.inserter = null;
       }

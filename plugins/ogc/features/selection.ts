@@ -1,4 +1,5 @@
 /** Filters that a service can apply without leaving out a feature that is wanted. */
+
 import type { Extent, Geometry, SplitCondition, SplitFilter } from "../../../src/model/index.js";
 import type { ReadContext } from "../../../src/plugin/index.js";
 import { createError } from "../../../src/plugin/index.js";
@@ -13,6 +14,7 @@ import {
   probedFeatures,
   widen,
 } from "../../shared/selection-probes.js";
+import { quoteLiteral } from "../../shared/sql-identifiers.js";
 import { areAxesSwapped } from "../service/axis-check.js";
 import { PagesIncomplete } from "../service/complete-download.js";
 import { type OgcClient, RequestRefused } from "../service/service-client.js";
@@ -32,7 +34,7 @@ const slack = 1e-5;
 function termsOf({ name, type }: Queryable, { comparison, value }: SplitCondition): string[] {
   if (typeof value === "string") {
     if (type !== "string" || comparison !== "=" || !plainText.test(value)) return [];
-    return [`${name} = '${value.replaceAll("'", "''")}'`];
+    return [`${name} = ${quoteLiteral(value)}`];
   }
   if (type === "string") return [];
   const text = String(value);

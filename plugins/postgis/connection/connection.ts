@@ -1,4 +1,5 @@
 import pg from "pg";
+import { quoteLiteral } from "../../shared/sql-identifiers.js";
 import { connectionError, lacksTls, sqlStateOf } from "./errors.js";
 import type { ConnectionSettings, ServerSettings } from "./settings.js";
 
@@ -107,7 +108,7 @@ export class Connection {
   private async begin(mode: TransactionMode): Promise<void> {
     await this.client.query(mode.reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN READ WRITE");
     if (mode.reads && mode.snapshot !== null) {
-      await this.client.query(`SET TRANSACTION SNAPSHOT '${mode.snapshot.replaceAll("'", "''")}'`);
+      await this.client.query(`SET TRANSACTION SNAPSHOT ${quoteLiteral(mode.snapshot)}`);
     }
     const all = { ...sessionSettings, ...(mode.reads ? {} : { lock_timeout: `${mode.lockTimeout}s` }) };
     const set = Object.entries(all).map(([name, value]) => `set_config('${name}', '${value}', true)`);

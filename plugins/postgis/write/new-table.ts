@@ -1,6 +1,6 @@
 import { truncateText } from "../../../src/model/index.js";
-import { quoteIdentifier } from "../../shared/sql-identifiers.js";
-import { maxIdentifierBytes, quoteLiteral } from "../identifiers.js";
+import { quoteIdentifier, quoteLiteral } from "../../shared/sql-identifiers.js";
+import { maxIdentifierBytes } from "../identifiers.js";
 import type { PostgisChunk } from "./encoder.js";
 import { replaceTable } from "./replace-table.js";
 import { columnTypeOf } from "./table-design.js";

@@ -1,8 +1,7 @@
 import { createError, type WriteContext } from "../../../src/plugin/index.js";
-import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import { quoteIdentifier, quoteLiteral } from "../../shared/sql-identifiers.js";
 import type { Connection } from "../connection/connection.js";
 import { sqlStateOf } from "../connection/errors.js";
-import { quoteLiteral } from "../identifiers.js";
 import type { TableDesign } from "./table-design.js";
 import { findTable, sqlName, type TableName } from "./table-names.js";
 

@@ -1,8 +1,7 @@
 import { createError } from "../../../src/plugin/index.js";
-import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import { quoteIdentifier, quoteLiteral } from "../../shared/sql-identifiers.js";
 import { type GeometryModifier, geometryModifier, isGeometry, readingOf, TypeCatalog } from "../column-types.js";
 import { sqlStateOf } from "../connection/errors.js";
-import { quoteLiteral } from "../identifiers.js";
 import type { PostgisChunk } from "./encoder.js";
 import { idChangedMessage } from "./new-table.js";
 import { columnTypeOf } from "./table-design.js";

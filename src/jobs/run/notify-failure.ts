@@ -49,20 +49,21 @@ async function runCommand(
   };
   // Environment variables cannot contain U+0000.
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
+  let killTimer: NodeJS.Timeout | undefined;
   try {
-    const child = spawn(command, { shell: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
-    const timers = [
-      setTimeout(() => child.kill("SIGTERM"), timeoutMs - graceMs),
-      setTimeout(() => child.kill("SIGKILL"), timeoutMs),
-    ];
-    try {
-      const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-      return code === 0 ? null : `onFailure.command ended with ${code ?? signal}`;
-    } finally {
-      for (const timer of timers) clearTimeout(timer);
-    }
+    const child = spawn(command, {
+      shell: true,
+      stdio: ["ignore", 2, 2],
+      env: { ...process.env, ...env },
+      timeout: timeoutMs - graceMs,
+    });
+    killTimer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+    const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+    return code === 0 ? null : `onFailure.command ended with ${code ?? signal}`;
   } catch (error) {
     return `cannot run onFailure.command: ${(error as Error).message}`;
+  } finally {
+    clearTimeout(killTimer);
   }
 }
 

@@ -131,21 +131,21 @@ export class KeptWrites {
     const [row, other] = rows;
     if (!row) return "is missing";
     if (other) return `is there ${rows.length} times`;
-    if (row.digest === agreement?.sent) return null;
-    if (this.isAsSent(action.feature, row)) return null;
-    const held = readMapFeature(this.reading.workspace.map, row);
-    if (haveEqualProperties(action.feature.properties, held.properties))
-      this.decimals ??= findFewDecimals(action.feature.geometry, held.geometry);
+    const sent = action.feature;
+    if (row.digest === agreement?.sent || row.digest === this.digest(sent)) return null;
+    const held = this.heldOf(sent, row);
+    // Then a later comparison finds no difference.
+    if (isLooselyEqual(sent, held, this.run.rounding)) return null;
+    if (haveEqualProperties(sent.properties, held.properties))
+      this.decimals ??= findFewDecimals(sent.geometry, held.geometry);
     return "differs from what was sent";
   }
 
-  /** Whether a later comparison finds no difference: properties that only the map has do not count. */
-  private isAsSent(sent: PlannedFeature, row: MapRow): boolean {
-    if (row.digest === this.digest(sent)) return true;
+  /** What the map has of a feature that was sent: properties that only the map has do not count. */
+  private heldOf(sent: PlannedFeature, row: MapRow): PlannedFeature {
     const held = readMapFeature(this.reading.workspace.map, row);
     const names = Object.keys(held.properties).filter((name) => Object.hasOwn(sent.properties, name));
-    const properties = Object.fromEntries(names.map((name) => [name, held.properties[name]]));
-    return isLooselyEqual(sent, { ...held, properties }, this.run.rounding);
+    return { ...held, properties: Object.fromEntries(names.map((name) => [name, held.properties[name]])) };
   }
 
   private async findUpdated(): Promise<void> {

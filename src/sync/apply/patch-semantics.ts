@@ -72,9 +72,9 @@ export type UpdateEffect =
   | { readonly kind: "merged-deeply"; readonly names: readonly string[] }
   /**
    * The map does not have the change, or still has what was removed. `decimals`: of the coordinates, if the service keeps
-   * so few that this explains it.
+   * so few that this explains it; null if not.
    */
-  | { readonly kind: "ineffective"; readonly what: string; readonly decimals?: number };
+  | { readonly kind: "ineffective"; readonly what: string; readonly decimals: number | null };
 
 /**
  * Compares the map with the update. A value that the service normalized (to fewer decimals, for example) counts as
@@ -88,14 +88,13 @@ export function checkUpdateEffect(update: Update, read: WireFeature, rounding: R
     if (isSameValue(actual, target) || canonicalValue(previous) === canonicalValue(target)) continue;
     if (losesMember(previous, target) && losesMember(actual, target)) mergedNames.push(name);
     else if (canonicalValue(actual) === canonicalValue(previous))
-      return { kind: "ineffective", what: `property ${JSON.stringify(name)}` };
+      return { kind: "ineffective", what: `property ${JSON.stringify(name)}`, decimals: null };
   }
   const [previous, target, actual] = [before, feature, read].map(({ geometry }: ComparableFeature) =>
     canonicalGeometry(geometry, rounding),
   );
   if (actual !== target && actual === previous && !isRoundedCopy(feature, read, rounding)) {
-    const decimals = findFewDecimals(feature.geometry, read.geometry);
-    return { kind: "ineffective", what: "geometry", ...(decimals !== null && { decimals }) };
+    return { kind: "ineffective", what: "geometry", decimals: findFewDecimals(feature.geometry, read.geometry) };
   }
   return mergedNames.length > 0 ? { kind: "merged-deeply", names: mergedNames } : { kind: "applied" };
 }

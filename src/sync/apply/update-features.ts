@@ -93,11 +93,8 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
   } else if (nestedMemberRemovals(update).length > 0)
     serviceBehavior.savePatchSemantics(serviceBehavior.patchSemantics ?? "replaces");
   if (effect.kind === "applied") return;
-  const cause =
-    effect.kind === "ineffective"
-      ? effect
-      : { what: `property ${JSON.stringify(effect.names[0])}`, decimals: undefined };
-  const { what, decimals = null } = cause;
+  const { what, decimals } =
+    effect.kind === "ineffective" ? effect : { what: `property ${JSON.stringify(effect.names[0])}`, decimals: null };
   throw createError("update-not-applied", { service, map, id: update.id, what, decimals });
 }
 

@@ -1,6 +1,7 @@
 /** Infers the types of columns from the scan of the rows, and what to report about them. */
 
 import { quoteForShell } from "../../../../src/errors/shell-quote.js";
+import { quoteIdentifier, quoteLiteral } from "../../sql-identifiers.js";
 import {
   ambiguityNotices,
   numberLikeNameNotices,
@@ -77,8 +78,8 @@ export function footerNotices({ geometry }: TableScan, columns: readonly ColumnP
       ? `the last row, ${quoted}, has no coordinates and is a feature without geometry`
       : `the last ${rows} rows, from ${quoted} on, have no coordinates and are features without geometry`;
   const { name, type, kept } = columns[column]!;
-  const field = `"${name.replaceAll('"', '""')}"`;
-  const condition = `${field} IS NULL OR ${field} <> '${text.replaceAll("'", "''")}'`;
+  const field = quoteIdentifier(name);
+  const condition = `${field} IS NULL OR ${field} <> ${quoteLiteral(text)}`;
   const isTested = rows === 1 && kept && type === "text" && text.length < maxFooterText;
   const leave = isTested ? `, or leave it out with --where ${quoteForShell(condition)}` : "";
   const remedy = `if ${rows === 1 ? "it is no feature" : "they are no features"}, delete ${rows === 1 ? "it" : "them"} in the file${leave}`;
