@@ -6,13 +6,11 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { geoferry, hasProgram } from "../support/command.js";
+import { geoferry, hasProgram, pythonWithGdal } from "../support/command.js";
 import { createRandom } from "../support/random.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
-const python = ["python3", "/usr/bin/python3"].find(
-  (command) => spawnSync(command, ["-c", "import osgeo"]).status === 0,
-);
+const python = pythonWithGdal();
 const hasGdal = hasProgram("ogr2ogr") && (python !== undefined || process.env.CI !== undefined);
 
 const scratch = new TemporaryFolder();

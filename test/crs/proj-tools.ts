@@ -1,11 +1,16 @@
-import { execFile, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { pythonWithGdal } from "../support/command.js";
+
+const python = pythonWithGdal();
 
 /** GDAL's and PROJ's own answers, for the tests that hold ours against them. They are needed in CI, elsewhere skipped. */
-export const hasProj = spawnSync("gdaltransform", ["--version"]).status === 0;
+export const hasProj = python !== undefined;
 export const needsProj = !hasProj && !process.env.CI;
 
 /** PROJ with its database but without any grids that happen to be installed: what geoferry can be equal to. */
@@ -18,22 +23,41 @@ function environment(): NodeJS.ProcessEnv {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return { ...base, PROJ_LIB: folder, PROJ_DATA: folder };
 }
-const projEnvironment = environment();
 
-const runTool = (command: string, args: readonly string[], input = ""): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = execFile(command, [...args], { env: projEnvironment, maxBuffer: 2 ** 26 }, (error, stdout) =>
-      error ? reject(error) : resolve(stdout),
-    );
-    child.stdin?.on("error", () => {}).end(input);
-  });
+type Waiting = (line: string | null) => void;
 
-/** Positions through gdaltransform, x first on both sides. */
+/** The process that answers all requests of a test file: to start GDAL for each takes a quarter of a second. */
+class AnsweringProcess {
+  readonly #waiting: Waiting[] = [];
+  readonly #child: ChildProcess;
+
+  constructor() {
+    if (!python) throw new Error("python3 has no modules of GDAL (python3-gdal)");
+    const script = fileURLToPath(new URL("proj-answers.py", import.meta.url));
+    this.#child = spawn(python, [script], { env: environment(), stdio: ["pipe", "pipe", "inherit"] });
+    createInterface({ input: this.#child.stdout! }).on("line", (line) => this.#waiting.shift()?.(line));
+    this.#child.once("exit", () => {
+      for (const waiting of this.#waiting.splice(0)) waiting(null);
+    });
+    afterAll(() => void this.#child.kill());
+  }
+
+  async ask(request: object): Promise<unknown> {
+    const line = await new Promise<string | null>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#child.stdin!.write(`${JSON.stringify(request)}\n`);
+    });
+    const said: { answer?: unknown; error?: string } = line === null ? { error: "it has ended" } : JSON.parse(line);
+    if (said.error !== undefined) throw new Error(`GDAL: ${said.error}`);
+    return said.answer;
+  }
+}
+const answering = needsProj ? null : new AnsweringProcess();
+
+/** Positions as gdaltransform gives them, x first on both sides; infinite where there is none. */
 export async function gdalTransform(from: string, to: string, positions: Float64Array): Promise<Float64Array> {
-  const lines: string[] = [];
-  for (let i = 0; i < positions.length; i += 2) lines.push(`${positions[i]} ${positions[i + 1]}`);
-  const text = await runTool("gdaltransform", ["-s_srs", from, "-t_srs", to, "-output_xy"], `${lines.join("\n")}\n`);
-  return Float64Array.from(text.trim().split(/\s+/).map(Number));
+  const answer = await answering!.ask({ from, to, xy: [...positions] });
+  return Float64Array.from(answer as (number | null)[], (value) => value ?? Number.POSITIVE_INFINITY);
 }
 
 const cachedAnswers = new Map<string, Promise<string>>();
@@ -43,8 +67,7 @@ export function srsInfo(definition: string, format: string): Promise<string> {
   const key = `${format} ${definition}`;
   const known = cachedAnswers.get(key);
   if (known) return known;
-  const args = ["-o", format, ...(format.startsWith("wkt") ? ["--single-line"] : []), definition];
-  const answer = runTool("gdalsrsinfo", args).then((text) => text.trim());
+  const answer = answering!.ask({ definition, format }).then((text) => (text as string).trim());
   cachedAnswers.set(key, answer);
   return answer;
 }

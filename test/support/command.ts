@@ -57,3 +57,9 @@ export function ogrinfo(path: string): { text: string; complaints: string } {
   const { stdout, stderr } = spawnSync("ogrinfo", ["-ro", "-al", "-so", path], { encoding: "utf8" });
   return { text: stdout, complaints: stderr };
 }
+
+/** The first Python that has the modules of GDAL: Debian's, beside which another may come first on the path. */
+export const pythonWithGdal = (): string | undefined =>
+  ["python3", "/usr/bin/python3"].find(
+    (command) => spawnSync(command, ["-c", "import osgeo"], { stdio: "ignore" }).status === 0,
+  );

@@ -4,6 +4,7 @@ import { type CrsDefinition, isSameDefinition } from "../../../src/crs/definitio
 import { resolveDefinition } from "../../../src/crs/definitions/parse.js";
 import { crsContext } from "../../../src/crs/index.js";
 import { epsgLines, esriLines } from "../../../src/crs/tables/index.js";
+import { pythonWithGdal } from "../../support/command.js";
 
 /** What GDAL writes of every id on stdin, in one run: four lines each, empty where it cannot. */
 const script = `
@@ -24,9 +25,7 @@ for name in sys.stdin.read().split():
             print()
 `;
 const formats = ["WKT1_ESRI", "WKT1_GDAL", "WKT2_2019", "PROJJSON"] as const;
-const python = ["python3", "/usr/bin/python3"].find(
-  (command) => spawnSync(command, ["-c", "import osgeo"]).status === 0,
-);
+const python = pythonWithGdal();
 
 function written(ids: readonly string[]): string[] {
   const { stdout } = spawnSync(python!, ["-c", script], {
