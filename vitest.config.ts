@@ -1,6 +1,14 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** Tests whose files may share a worker process and the modules it has loaded, which saves a second of each file. */
+const sharing = [
+  "test/{cli,compare,conformance,crs,io,library,model,pipeline,plugin,remote,sqlite,stages,statistics}/**/*.test.ts",
+  "test/{support,testing,tracing,view}/**/*.test.ts",
+  "test/plugins/!(gdal|postgis)/**/*.test.ts",
+  "test/*.test.ts",
+];
+
 /** Folders whose tests start other processes and take longest. */
 const slowFolders = ["e2e", "jobs", "sync", "service", "plugins/gdal", "plugins/ogc"].map((name) => `/test/${name}/`);
 
@@ -18,7 +26,10 @@ class SlowFilesFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    projects: [
+      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: sharing } },
+      { extends: true, test: { name: "sharing", include: sharing, isolate: false } },
+    ],
     setupFiles: ["test/property-seed.ts"],
     // Results must not depend on installed grids; tests of the standard folders set their own.
     env: { GEOFERRY_STANDARD_GRIDS: "0" },

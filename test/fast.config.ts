@@ -5,6 +5,8 @@ import config from "../vitest.config.js";
 export default defineConfig({
   test: {
     ...config.test,
+    projects: undefined,
+    isolate: false,
     root: `${import.meta.dirname}/..`,
     include: ["test/{crs,io,library,model,plugin,plugins,stages}/**/*.test.ts", "test/*.test.ts"],
     exclude: [

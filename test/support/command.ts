@@ -1,28 +1,33 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type CommandResult, warmCommand } from "./warm-command.js";
 
 /** The root of the checkout. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const samples = join(root, "samples");
 export const main = join(root, "dist", "src", "cli", "main.js");
 
-export interface CommandResult {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+export type { CommandResult };
+
+export interface GeoferryOptions {
+  readonly input?: string | Buffer;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** In a process of its own: for what depends on how a process starts and ends. */
+  readonly fresh?: boolean;
 }
 
 /** Runs the built command line to its end. */
-export function geoferry(
-  args: readonly string[],
-  options: { input?: string | Buffer; cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): CommandResult {
+export function geoferry(args: readonly string[], options: GeoferryOptions = {}): CommandResult {
+  const env = { ...process.env, NO_COLOR: "1", ...options.env };
+  const request = { args, cwd: options.cwd ?? root, env, input: "" };
+  if (!options.fresh && !options.input && warmCommand.canRun(request)) return warmCommand.runSync(request);
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: "utf8",
     input: options.input ?? "",
     cwd: options.cwd ?? root,
-    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    env,
     maxBuffer: 1 << 28,
     timeout: 120_000,
   });

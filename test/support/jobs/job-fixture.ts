@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach } from "vitest";
 import type { RunReport } from "../../../src/jobs/report/run-report.js";
 import { main } from "../command.js";
+import { warmCommand } from "../warm-command.js";
 
 export interface JobRunResult {
   readonly status: number | null;
@@ -26,6 +27,8 @@ export interface JobRunOptions {
   readonly program?: string;
   /** Receives the running process. */
   readonly watch?: (child: ChildProcess) => void;
+  /** In a process of its own: for what depends on how a process starts and ends. */
+  readonly fresh?: boolean;
 }
 
 /** Points in a row, as CSV. */
@@ -82,21 +85,26 @@ export class JobFixture {
   async run(
     job: string,
     flags: readonly string[],
-    { env, nodeFlags = [], program = main, watch }: JobRunOptions,
+    { env, nodeFlags = [], program = main, watch, fresh = false }: JobRunOptions,
   ): Promise<JobRunResult> {
     const report = this.at("report.json");
     rmSync(report, { force: true });
-    const args = [...nodeFlags, program, "run", this.at(job), "--report", report, ...flags];
-    const child = spawn(process.execPath, args, {
-      cwd: tmpdir(),
-      env: { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: this.at("state"), ...env },
-    });
+    const readReport = () => (existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : null);
+    const args = ["run", this.at(job), "--report", report, ...flags];
+    const environment = { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: this.at("state"), ...env };
+    const request = { args, cwd: tmpdir(), env: environment, input: "" };
+    const needsProcess = watch !== undefined || fresh || nodeFlags.length > 0 || program !== main;
+    if (!needsProcess && warmCommand.canRun(request)) {
+      const { status, stderr } = await warmCommand.run(request);
+      return { status, signal: null, stderr, report: readReport() };
+    }
+    const child = spawn(process.execPath, [...nodeFlags, program, ...args], { cwd: tmpdir(), env: environment });
     this.children.push(child);
     watch?.(child);
     child.stdout.resume();
     const ended = once(child, "close");
     const stderr = await text(child.stderr);
     const [status, signal] = (await ended) as [number | null, string | null];
-    return { status, signal, stderr, report: existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : null };
+    return { status, signal, stderr, report: readReport() };
   }
 }

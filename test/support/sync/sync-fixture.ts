@@ -11,6 +11,7 @@ import { maxFeaturesPerRequest, type Properties, type WireFeature, type WireResu
 import { cleanEnvironment, createAccountWithMap, requestToken, ServiceProcess } from "../../service/service-process.js";
 import { type CommandResult, main } from "../command.js";
 import { testDatabase } from "../servers/postgres.js";
+import { warmCommand } from "../warm-command.js";
 
 /** A feature of a source or a map in tests. */
 export interface Place {
@@ -35,6 +36,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Receives the running process. */
   readonly watch?: (child: ReturnType<typeof spawn>) => void;
+  /** In a process of its own: for what depends on how a process starts and ends. */
+  readonly fresh?: boolean;
 }
 
 export class SyncFixture {
@@ -106,19 +109,22 @@ export class SyncFixture {
 
   /** Runs a command without blocking the test. */
   async geoferry(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-    const { url = this.url, as = this.ada, env = {}, input = "", cwd = this.folder, watch } = options;
+    const { url = this.url, as = this.ada, env = {}, input = "", cwd = this.folder, watch, fresh } = options;
+    const environment = {
+      ...cleanEnvironment,
+      NO_COLOR: "1",
+      XDG_STATE_HOME: join(this.folder, "state"),
+      XDG_CONFIG_HOME: join(this.folder, "config"),
+      GEOFERRY_URL: url,
+      GEOFERRY_CLIENT_ID: as.clientId,
+      GEOFERRY_CLIENT_SECRET: as.clientSecret,
+      ...env,
+    };
+    const request = { args, cwd, env: environment, input };
+    if (!watch && !fresh && warmCommand.canRun(request)) return warmCommand.run(request);
     const child = spawn(process.execPath, [main, ...args], {
       cwd,
-      env: {
-        ...cleanEnvironment,
-        NO_COLOR: "1",
-        XDG_STATE_HOME: join(this.folder, "state"),
-        XDG_CONFIG_HOME: join(this.folder, "config"),
-        GEOFERRY_URL: url,
-        GEOFERRY_CLIENT_ID: as.clientId,
-        GEOFERRY_CLIENT_SECRET: as.clientSecret,
-        ...env,
-      },
+      env: environment,
       stdio: ["pipe", "pipe", "pipe"],
     });
     const ended = once(child, "close");
