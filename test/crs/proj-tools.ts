@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { pythonWithGdal } from "../support/command.js";
 
 const python = pythonWithGdal();
@@ -20,13 +19,13 @@ function environment(): NodeJS.ProcessEnv {
   if (!database) return base;
   const folder = mkdtempSync(join(tmpdir(), "geoferry-proj-"));
   symlinkSync(database, join(folder, "proj.db"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return { ...base, PROJ_LIB: folder, PROJ_DATA: folder };
 }
 
 type Waiting = (line: string | null) => void;
 
-/** The process that answers all requests of a test file: to start GDAL for each takes a quarter of a second. */
+/** The process that answers all requests of these tests: to start GDAL for each takes a quarter of a second. */
 class AnsweringProcess {
   readonly #waiting: Waiting[] = [];
   readonly #child: ChildProcess;
@@ -39,7 +38,7 @@ class AnsweringProcess {
     this.#child.once("exit", () => {
       for (const waiting of this.#waiting.splice(0)) waiting(null);
     });
-    afterAll(() => void this.#child.kill());
+    process.once("exit", () => this.#child.kill());
   }
 
   async ask(request: object): Promise<unknown> {

@@ -94,9 +94,10 @@ export class ServiceProcess {
 }
 
 const runningServices = new Set<ServiceProcess>();
-afterAll(async () => {
-  await Promise.all([...runningServices].map((running) => running.end("SIGKILL")));
-});
+const killAll = () => Promise.all([...runningServices].map((running) => running.end("SIGKILL")));
+afterAll(killAll);
+// Where several test files share this module.
+process.once("exit", killAll);
 
 /** Runs `geoferry admin`, which must exit with 0. @returns its record */
 export function admin(line: string, store: readonly string[], input = ""): Record<string, string> {
