@@ -35,11 +35,13 @@ class WarmCommand {
   #isBusy = false;
 
   /** Whether a command can run here: of several at once the others need processes of their own. */
-  canRun({ args }: WarmRequest): boolean {
+  canRun({ args, env }: WarmRequest): boolean {
+    // Node reads its variables when it starts.
+    const setsNode = Object.entries(env).some(([name, value]) => /^NODE_/.test(name) && value !== process.env[name]);
     const usesDevices = args.some((arg) => arg === "-" || arg.startsWith("/dev/") || arg.startsWith("/proc/"));
     // A hook writes to the stderr of the process.
     const usesOutput = usesDevices || args.includes("--on-failure");
-    return !this.#isBusy && args.length > 0 && !args.some((arg) => lasting.has(arg)) && !usesOutput;
+    return !this.#isBusy && args.length > 0 && !args.some((arg) => lasting.has(arg)) && !usesOutput && !setsNode;
   }
 
   /** Runs a command, and blocks until it has ended. */
