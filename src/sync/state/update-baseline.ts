@@ -153,7 +153,8 @@ class BaselineBuilder {
     }
     if (!action.agreement) return null;
     if (action.action === "keep") {
-      return { ...action.agreement, assignedId: null, isConfirmed: true };
+      const { name, sent, held } = action.agreement;
+      return { name, sent, held, isWhole: this.isWhole(action.agreement), assignedId: null, isConfirmed: true };
     }
     const agreement = this.buildUpdateEntry(action);
     this.isConfirmed &&= agreement?.isConfirmed === true;
@@ -187,7 +188,12 @@ class BaselineBuilder {
     if (this.wasEmpty) this.presentCount += 1;
     else this.expected.toggle(row.id!, row.digest);
     const isConfirmed = row.digest === agreement.sent || this.isEquivalent(sent(), row);
-    return { name: agreement.name, sent: agreement.sent, held: row.digest, assignedId, isConfirmed };
+    const isWhole = this.header.settings.replaceProperties || (isConfirmed && this.isWhole(agreement));
+    return { name: agreement.name, sent: agreement.sent, held: row.digest, isWhole, assignedId, isConfirmed };
+  }
+
+  private isWhole({ keepsMapProperties }: BaselineEntry): boolean {
+    return this.header.settings.replaceProperties || keepsMapProperties !== true;
   }
 
   private isEquivalent(feature: PlannedFeature, { id, digest }: MapRowDigest): boolean {
