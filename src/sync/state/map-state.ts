@@ -27,6 +27,8 @@ export interface Baseline {
   /** Whether there are no entries. */
   readonly isEmpty: boolean;
   getDigests(name: string): BaselineDigests | null;
+  /** Whether a run has sent this feature, and read this one back, even if `getDigests` does not confirm it yet. */
+  isKnownResult(entry: Pick<NewBaselineEntry, "name" | "sent">, held: string): boolean;
   /** The id that the service assigned to a feature without an id, or with one unknown to the map. */
   getAssignedId(name: string): string | null;
 }
@@ -83,7 +85,12 @@ export interface ReadonlyMapState extends Disposable {
   openBaseline(basis: string): Baseline;
 }
 
-const emptyBaseline: Baseline = { isEmpty: true, getDigests: () => null, getAssignedId: () => null };
+const emptyBaseline: Baseline = {
+  isEmpty: true,
+  getDigests: () => null,
+  isKnownResult: () => false,
+  getAssignedId: () => null,
+};
 const emptyState: ReadonlyMapState = {
   getNote: () => null,
   openBaseline: () => emptyBaseline,
@@ -243,6 +250,11 @@ export class StoredBaseline implements Baseline {
     return { sent: row.sent, held: row.held, isWhole: row.sure === confirmation.whole };
   }
 
+  isKnownResult({ name, sent }: Pick<NewBaselineEntry, "name" | "sent">, held: string): boolean {
+    const row = this.selectDigests.get(this.basisNumber, name) as DigestsRow | undefined;
+    return row !== undefined && row.sent === sent && row.held === held;
+  }
+
   getAssignedId(name: string): string | null {
     return (this.selectId.get(this.basisNumber, name) as string | null | undefined) ?? null;
   }
@@ -260,12 +272,8 @@ export class StoredBaseline implements Baseline {
           continue;
         }
         isEmpty = false;
-        const previous = isConfirmed
-          ? undefined
-          : (this.selectDigests.get(this.basisNumber, name) as DigestsRow | undefined);
-        const isRepeated = previous ? previous.sent === sent && previous.held === held : false;
         const level = isWhole ? confirmation.whole : confirmation.partial;
-        const sure = isConfirmed || isRepeated ? level : confirmation.none;
+        const sure = isConfirmed || this.isKnownResult({ name, sent }, held) ? level : confirmation.none;
         this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, sure);
         this.trackName(name);
         // Features with an assigned id are found by that id later.
