@@ -115,6 +115,7 @@ export class MapFixture {
     await meanwhile?.();
     return await applyPlan(plan, {
       ...common,
+      isKnownResult: (entry, held) => compared.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
         await updateBaseline(plan, after, compared, record);
       },

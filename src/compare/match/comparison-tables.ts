@@ -22,6 +22,8 @@ export interface MapRowStatus extends KeyedRow {
   readonly matched: 0 | 1;
   /** The source's digest if a detailed comparison found both features equal despite different digests; else null. */
   readonly sent: string | null;
+  /** Whether the map's feature has properties that the source lacks, which was no difference; null if `sent` is. */
+  readonly keepsMapProperties: 0 | 1 | null;
   /** Whether a rejected source feature has its key. */
   readonly isSourceRejected: 0 | 1;
 }
@@ -52,11 +54,11 @@ export class ComparisonTables {
       DROP TABLE IF EXISTS temp.changed;
       DROP TABLE IF EXISTS temp.equivalent;
       CREATE TEMP TABLE changed (map INTEGER PRIMARY KEY);
-      CREATE TEMP TABLE equivalent (map INTEGER PRIMARY KEY, sent TEXT NOT NULL);
+      CREATE TEMP TABLE equivalent (map INTEGER PRIMARY KEY, sent TEXT NOT NULL, keeps INTEGER NOT NULL);
       CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID;`);
     for (const side of sideNames) this.checkKeysUnique(side);
     this.insertChanged = database.prepare("INSERT INTO changed VALUES (?)");
-    this.insertEquivalent = database.prepare("INSERT INTO equivalent VALUES (?, ?)");
+    this.insertEquivalent = database.prepare("INSERT INTO equivalent VALUES (?, ?, ?)");
   }
 
   /** Features on both sides with different digests, in source order. */
@@ -102,15 +104,15 @@ export class ComparisonTables {
   }
 
   /** Marks a map feature that equals the source feature despite a different digest. */
-  markEquivalent(map: KeyedRow, sent: string): void {
-    this.insertEquivalent.run(map.seq, sent);
+  markEquivalent(map: KeyedRow, sent: string, keepsMapProperties: boolean): void {
+    this.insertEquivalent.run(map.seq, sent, keepsMapProperties ? 1 : 0);
   }
 
   /** Map features that no update changes, in map order: the candidates for deletion. */
   *findNotUpdated(): Generator<MapRowStatus> {
     yield* this.queryPages<MapRowStatus>(
       "map",
-      `SELECT map.*, equivalent.sent AS sent,
+      `SELECT map.*, equivalent.sent AS sent, equivalent.keeps AS keepsMapProperties,
          EXISTS (SELECT 1 FROM source WHERE source.key = map.key) AS matched,
          EXISTS (SELECT 1 FROM rejected WHERE rejected.key = map.key) AS isSourceRejected
        FROM map LEFT JOIN equivalent ON equivalent.map = map.seq

@@ -3,6 +3,7 @@
  * store. Reports the first error with its path below the feature.
  */
 import { memberPath } from "../json/member-path.js";
+import { findTextProblem } from "../json/storable-text.js";
 import type { FeatureFailure } from "../store/contract.js";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -194,20 +195,6 @@ function validateValue(value: unknown, path: string): FeatureFailure | null {
 
 const failureAt = (message: string | null, path: string): FeatureFailure | null =>
   message === null ? null : createFailure(path, message);
-
-/**
- * PostgreSQL cannot store U+0000; a lone surrogate is not a character (Unicode 3.9, D75) and cannot be encoded in
- * UTF-8.
- */
-const unstorableCharacters = /[\0\p{Surrogate}]/u;
-
-function findTextProblem(text: string): string | null {
-  const at = text.search(unstorableCharacters);
-  if (at < 0) return null;
-  return text.charCodeAt(at) === 0
-    ? "Text with U+0000 cannot be stored."
-    : "Text with a lone surrogate is not valid Unicode.";
-}
 
 /** JSON numbers are parsed as doubles: only the magnitude shows that a value may have been rounded (RFC 7493, 2.2). */
 function findNumberProblem(number: number): string | null {

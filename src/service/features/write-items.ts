@@ -4,6 +4,7 @@ import { digestRemoteKey, isRemoteKey } from "../identifiers/remote-key.js";
 import { isUuid } from "../identifiers/uuid.js";
 import { memberPath } from "../json/member-path.js";
 import { readMember } from "../json/object-members.js";
+import { findTextProblem } from "../json/storable-text.js";
 import { parseInTurn } from "../limits/blocking-work.js";
 import { TimeSlice } from "../limits/time-slice.js";
 import type { FeatureFailure, WriteItem, WriteKind } from "../store/contract.js";
@@ -75,7 +76,8 @@ function identifyByKey(feature: unknown, kind: WriteKind, remoteField: string): 
   const message =
     value === undefined
       ? "The property that identifies the feature is missing."
-      : "The identifying property must be non-empty text, or an integer smaller than 2^53 in magnitude.";
+      : ((typeof value === "string" ? findTextProblem(value) : null) ??
+        "The identifying property must be non-empty text, or an integer smaller than 2^53 in magnitude.");
   return { id: sent, key: null, failure: { path: memberPath("properties", remoteField), message } };
 }
 

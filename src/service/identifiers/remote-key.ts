@@ -1,9 +1,13 @@
 import type { RemoteKey } from "../../remote/wire.js";
+import { findTextProblem } from "../json/storable-text.js";
 import { sha256Hex } from "./sha256.js";
 
-/** Whether a property value can identify a feature. */
+/**
+ * Whether a property value can identify a feature. Text that no feature can have cannot: in UTF-8, a lone surrogate
+ * would become U+FFFD, and match another key.
+ */
 export function isRemoteKey(value: unknown): value is RemoteKey {
-  return typeof value === "string" ? value !== "" : Number.isSafeInteger(value);
+  return typeof value === "string" ? value !== "" && findTextProblem(value) === null : Number.isSafeInteger(value);
 }
 
 /**

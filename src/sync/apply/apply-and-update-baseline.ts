@@ -21,6 +21,7 @@ export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, ru
   const report = await withSpan("apply", {}, () =>
     applyPlan(plan, {
       ...createApplyContext(rejects, run),
+      isKnownResult: (entry, held) => baseline.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
         isAsPlanned = await updateBaseline(plan, after, baseline, record);
       },

@@ -3,6 +3,7 @@ import type { GeoferryError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import type { MapClient, Traffic } from "../../remote/client/map-client.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
+import type { BaselineEntry } from "../plan/plan.js";
 import type { MapReread } from "./map-reread.js";
 import type { PatchSemantics } from "./patch-semantics.js";
 
@@ -42,6 +43,8 @@ export interface ApplyContext {
   /** Folder of the map's state, which contains the journal. */
   readonly stateFolder: string;
   readonly serviceBehavior: ServiceBehavior;
+  /** Whether an earlier run has sent the same feature, and the map then had the one with this digest. */
+  readonly isKnownResult?: (entry: BaselineEntry, held: string) => boolean;
   readonly traffic: Pick<Traffic, "concurrency" | "retries">;
   /** Once aborted, no further request is sent; requests in flight complete. */
   readonly signal: AbortSignal;

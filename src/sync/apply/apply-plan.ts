@@ -127,6 +127,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
       const kept = await KeptWrites.compare(run, reading, { put: true, etag: result.etag });
       await run.context.onMapReread?.(reading, run.creationRecorder);
       if (!kept.isComplete) throw kept.fail();
+      addNotice(run, kept);
       return { put: true, etag: reading.snapshot.etag };
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
@@ -140,6 +141,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
   if (!kept.isComplete) throw kept.fail();
+  addNotice(run, kept);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);
   run.etagChain.startIfOff(reading.snapshot.etag);
@@ -147,6 +149,10 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   if (changedCount > 0) run.withheld = { deletes: changedCount, why: "changed" };
   else if (!run.etagChain.isActive) await checkKeptFeatures(run);
   return { put: false, etag };
+}
+
+function addNotice(run: ApplyRun, { notice }: KeptWrites): void {
+  if (notice !== null) run.notices.push(notice);
 }
 
 /**

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defaultRounding, type Rounding } from "../../canonical/canonical-feature.js";
+import { canonicalFeature, defaultRounding, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
+import { isReformatted } from "../diff/loose-equality.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { Journal, JournalRequest } from "../journal/journal.js";
-import type { OpenPlan, PlanAction, PlanHeader } from "../plan/plan.js";
+import type { BaselineEntry, OpenPlan, PlanAction, PlanHeader, PlannedFeature } from "../plan/plan.js";
 import type { ApplyCheckpoint, ApplyContext, ApplyStep, RefusedFeature, WithheldReason } from "./apply-context.js";
 import type { EtagChain } from "./etag-chain.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
@@ -66,6 +67,18 @@ export class ApplyRun {
   /** Creates an Idempotency-Key that is unique across batches and runs. */
   createIdempotencyKey(): string {
     return `${this.journal.runId}-${this.idempotencyKeyCount++}`;
+  }
+
+  /**
+   * Whether the map shows a feature in the format in which the service stores it: an earlier run has sent the same
+   * feature, and read the same one back.
+   */
+  isStoredForm(sent: PlannedFeature, held: PlannedFeature, entry: BaselineEntry): boolean {
+    const { context, rounding } = this;
+    return (
+      context.isKnownResult?.(entry, digestText(canonicalFeature(held, rounding))) === true &&
+      isReformatted(sent, held, rounding)
+    );
   }
 
   reachCheckpoint(point: ApplyCheckpoint): void | Promise<void> {

@@ -5,10 +5,11 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { FeatureRow } from "../../compare/feature-side.js";
 import { createError, type GeoferryError } from "../../errors.js";
+import { formatCount } from "../../format-count.js";
 import { haveEqualProperties, isLooselyEqual } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import { findFewDecimals } from "../diff/rounding.js";
-import type { PlanAction, PlannedFeature } from "../plan/plan.js";
+import type { BaselineEntry, PlanAction, PlannedFeature } from "../plan/plan.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun } from "./apply-run.js";
 import { strongEtag } from "./etag-chain.js";
@@ -39,6 +40,8 @@ export class KeptWrites {
   readonly examples: string[] = [];
   /** Features that a full synchronization in one request sent unchanged, and that the map lacks. */
   lostCount = 0;
+  /** Features that the service has stored in a format of its own twice. */
+  private reformattedCount = 0;
   /** Decimals of coordinates, if a feature differs only since the service keeps so few. */
   private decimals: number | null = null;
 
@@ -72,6 +75,14 @@ export class KeptWrites {
   get isComplete(): boolean {
     const { counts } = this.run;
     return this.created >= counts.created && this.updated >= counts.updated && this.lostCount === 0;
+  }
+
+  /** Notice for the user about values that the service has changed; null if there are none. */
+  get notice(): string | null {
+    const { reformattedCount: count } = this;
+    return count === 0
+      ? null
+      : `the service stores values of ${formatCount(count, "feature")} differently from what was sent, again in the same way; they count as equal from now on`;
   }
 
   /** Reduces the counts of the report to what the map has, and creates the error. */
@@ -136,6 +147,7 @@ export class KeptWrites {
     const held = this.heldOf(sent, row);
     // Then a later comparison finds no difference.
     if (isLooselyEqual(sent, held, this.run.rounding)) return null;
+    if (agreement && this.isStoredForm(sent, readMapFeature(this.reading.workspace.map, row), agreement)) return null;
     if (haveEqualProperties(sent.properties, held.properties))
       this.decimals ??= findFewDecimals(sent.geometry, held.geometry);
     return "differs from what was sent";
@@ -162,7 +174,14 @@ export class KeptWrites {
     if (!row) return "is missing";
     if (row.digest === update.agreement?.sent || row.digest === this.digest(update.feature)) return null;
     const held = readMapFeature(this.reading.workspace.map, row);
-    return checkUpdateEffect(update, held, this.run.rounding).kind === "applied" ? null : "is not updated";
+    if (checkUpdateEffect(update, held, this.run.rounding).kind === "applied") return null;
+    return this.isStoredForm(update.feature, held, update.agreement) ? null : "is not updated";
+  }
+
+  private isStoredForm(sent: PlannedFeature, held: PlannedFeature, entry: BaselineEntry): boolean {
+    const isStored = this.run.isStoredForm(sent, held, entry);
+    if (isStored) this.reformattedCount += 1;
+    return isStored;
   }
 
   private async findLost(): Promise<void> {

@@ -84,7 +84,9 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
   const failedBefore = run.counts.failed;
   await sendSingly(item, run);
   if (run.counts.failed > failedBefore) return;
-  let effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
+  const read = await rereadFeature(update, run);
+  if (run.isStoredForm(update.feature, read, update.agreement)) return;
+  let effect = checkUpdateEffect(update, read, run.rounding);
   if (effect.kind === "merged-deeply" && serviceBehavior.patchSemantics !== "merges-deeply") {
     serviceBehavior.savePatchSemantics("merges-deeply");
     run.counts.updated -= 1;

@@ -10,6 +10,7 @@ import { createError } from "../../errors.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import type { RemoteKey } from "../../remote/wire.js";
 import {
+  type BaselineEntry,
   isEmptyPlan,
   type OpenPlan,
   type PlanAction,
@@ -161,12 +162,12 @@ class DiffPlanner {
       const { source, map } = pair;
       if (this.matchesBaseline(pair)) continue;
       const { before, wanted } = this.compare(pair, decimals);
-      if (wanted.changed.length === 0) this.tables.markEquivalent(map, source.digest);
+      if (wanted.changed.length === 0) this.tables.markEquivalent(map, source.digest, wanted.keepsMapProperties);
       else {
         this.tables.markChanged(map);
         this.changedContents.add(map);
         this.addPutBytes(stringifyExactly(wanted.feature));
-        const agreement = { name: map.key!, sent: source.digest };
+        const agreement = createEntry(map.key!, source.digest, wanted.keepsMapProperties);
         const { changed, feature } = wanted;
         yield {
           action: "update",
@@ -195,8 +196,9 @@ class DiffPlanner {
 
   /** Whether both sides are unchanged since the last sync, although the service formats the feature differently. */
   private matchesBaseline({ source, map }: MatchedPair): boolean {
-    const baselineDigests = this.input.baseline?.getDigests(map.key!);
-    return baselineDigests ? baselineDigests.sent === source.digest && baselineDigests.held === map.digest : false;
+    const entry = this.input.baseline?.getDigests(map.key!);
+    if (!entry || (this.input.request.replaceProperties && !entry.isWhole)) return false;
+    return entry.sent === source.digest && entry.held === map.digest;
   }
 
   /**
@@ -250,7 +252,10 @@ class DiffPlanner {
 
   private buildKeepDetails(row: MapRowStatus): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
     const { workspace, key } = this.input;
-    const agreement = row.sent && { name: row.key!, sent: row.sent, held: row.digest };
+    const agreement = row.sent && {
+      ...createEntry(row.key!, row.sent, row.keepsMapProperties === 1),
+      held: row.digest,
+    };
     if (!this.isPutCandidate) return agreement ? { agreement } : {};
     const feature = withKey(readMapFeature(workspace.map, row), key, rowKey(row));
     this.addPutBytes(stringifyExactly(feature));
@@ -261,6 +266,9 @@ class DiffPlanner {
     if (this.isPutCandidate) this.putBytes += Buffer.byteLength(text) + 1;
   }
 }
+
+const createEntry = (name: string, sent: string, keepsMapProperties: boolean): BaselineEntry =>
+  keepsMapProperties ? { name, sent, keepsMapProperties } : { name, sent };
 
 function keepReason(row: MapRowStatus): Extract<PlanAction, { action: "keep" }>["why"] {
   if (row.matched === 1) return "same";

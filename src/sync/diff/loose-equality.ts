@@ -6,28 +6,46 @@ import type { PlannedFeature } from "../plan/plan.js";
 import { equalsAfterRounding, minDecimals } from "./rounding.js";
 
 export const isLooselyEqual = (sent: PlannedFeature, held: PlannedFeature, rounding: Rounding): boolean =>
-  haveEqualProperties(sent.properties, held.properties) &&
-  (canonicalGeometry(sent.geometry, rounding) === canonicalGeometry(held.geometry, rounding) ||
-    equalsAfterRounding(sent.geometry, held.geometry, minDecimals));
+  haveEqualProperties(sent.properties, held.properties) && haveEqualGeometry(sent, held, rounding);
 
-/** Whether properties are equal if values are compared loosely, and null equals absent. */
+const haveEqualGeometry = (sent: PlannedFeature, held: PlannedFeature, rounding: Rounding): boolean =>
+  canonicalGeometry(sent.geometry, rounding) === canonicalGeometry(held.geometry, rounding) ||
+  equalsAfterRounding(sent.geometry, held.geometry, minDecimals);
+
+/**
+ * Whether a service may have stored one feature as the other with values in a format of its own, such as rounded
+ * numbers. A geometry that differs, or a value that is missing, is no format.
+ */
+export const isReformatted = (sent: PlannedFeature, held: PlannedFeature, rounding: Rounding): boolean =>
+  haveEqualGeometry(sent, held, rounding) &&
+  Object.keys(sent.properties).every(
+    (name) => isEmptyValue(sent.properties[name]) || !isEmptyValue(ownProperty(held.properties, name)),
+  );
+
+const ownProperty = (properties: Properties, name: string): unknown =>
+  Object.hasOwn(properties, name) ? (properties[name] ?? null) : null;
+
+/** Some services store empty text as null, or trim it first. */
+const isEmptyValue = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === "string" && value.trim() === "");
+
+/** Whether properties are equal if values are compared loosely, and null equals absent and empty text. */
 export function haveEqualProperties(one: Properties, other: Properties): boolean {
   for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
-    const [first, second] = [one, other].map((each) => (Object.hasOwn(each, name) ? each[name] : null));
-    if (!isSameValue(first ?? null, second ?? null)) return false;
+    if (!isSameValue(ownProperty(one, name), ownProperty(other, name))) return false;
   }
   return true;
 }
 
-/** Whether a service may have stored one value as the other: 1 as "1" or "1.0", " a" as "a". */
+/** Whether a service may have stored one value as the other: 1 as "1" or "1.0", " a" as "a", "" as null, text in NFC. */
 export function isSameValue(one: unknown, other: unknown): boolean {
-  if (one === null || other === null) return one === other;
+  if (isEmptyValue(one) || isEmptyValue(other)) return isEmptyValue(one) && isEmptyValue(other);
   if (looseText(one) === looseText(other)) return true;
   return typeof one !== typeof other && asNumber(one) !== null && asNumber(one) === asNumber(other);
 }
 
 const looseText = (value: unknown): string =>
-  typeof value === "object" ? canonicalValue(value) : String(value).trim();
+  typeof value === "object" ? canonicalValue(value) : String(value).trim().normalize("NFC");
 
 /** The number of a JSON number (RFC 8259, 6), or of a text that is one; null for others. */
 function asNumber(value: unknown): number | null {
@@ -38,7 +56,7 @@ function asNumber(value: unknown): number | null {
 
 /** Text of properties that is the same for those that `haveEqualProperties`, and differs for most others. */
 export function normalizeLoosely(properties: Properties): string {
-  const entries = Object.entries(properties).filter(([, value]) => value !== null && value !== undefined);
+  const entries = Object.entries(properties).filter(([, value]) => !isEmptyValue(value));
   const loose = entries.map(([name, value]) => [name, asNumber(value) ?? looseText(value)] as const);
   return JSON.stringify(loose.sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -7,6 +7,8 @@ import type { MapFeature, PlannedFeature, SyncKey } from "../plan/plan.js";
 export interface MergedFeature {
   /** "geometry", and properties as `properties.name`; empty if both are equal. */
   readonly changed: readonly string[];
+  /** Whether the feature has properties that only the map has. */
+  readonly keepsMapProperties: boolean;
   readonly feature: PlannedFeature;
 }
 
@@ -57,5 +59,8 @@ export function mergeFeature(source: PlannedFeature, mapFeature: MapFeature, set
   }
   // Keeps the map's coordinates if only rounding differs.
   const geometry = sameGeometry ? mapFeature.geometry : source.geometry;
-  return { changed, feature: { ...source, geometry, properties } };
+  const keepsMapProperties = Object.keys(properties).some(
+    (name) => !Object.hasOwn(source.properties, name) && (properties[name] ?? null) !== null,
+  );
+  return { changed, keepsMapProperties, feature: { ...source, geometry, properties } };
 }

@@ -62,7 +62,7 @@ const featureSchema = Type.Object({
   properties: Type.Object({}),
 });
 const mapFeatureSchema = Type.Intersect([featureSchema, Type.Object({ id: name })]);
-const agreementSchema = Type.Object({ name, sent: digest });
+const agreementSchema = Type.Object({ name, sent: digest, keepsMapProperties: Type.Optional(Type.Literal(true)) });
 
 /** By the value of `action`. */
 export const actionSchemas = {

@@ -86,6 +86,8 @@ export interface BaselineEntry {
   readonly name: string;
   /** Digest of the source's feature, hexadecimal. */
   readonly sent: string;
+  /** Present if the map's feature keeps properties that the source lacks: they differ with `replaceProperties`. */
+  readonly keepsMapProperties?: true;
 }
 
 /** The feature kept in place of a deleted one, with digests of both. */

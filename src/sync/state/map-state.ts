@@ -18,6 +18,8 @@ export interface BaselineDigests {
   readonly sent: string;
   /** Digest of the map feature afterwards. */
   readonly held: string;
+  /** Whether the features are equal with `replaceProperties`, too: the map feature has no properties of its own. */
+  readonly isWhole: boolean;
 }
 
 /** Digests by `BaselineEntry.name` (plan.ts). */
@@ -25,6 +27,8 @@ export interface Baseline {
   /** Whether there are no entries. */
   readonly isEmpty: boolean;
   getDigests(name: string): BaselineDigests | null;
+  /** Whether a run has sent this feature, and read this one back, even if `getDigests` does not confirm it yet. */
+  isKnownResult(entry: Pick<NewBaselineEntry, "name" | "sent">, held: string): boolean;
   /** The id that the service assigned to a feature without an id, or with one unknown to the map. */
   getAssignedId(name: string): string | null;
 }
@@ -81,7 +85,12 @@ export interface ReadonlyMapState extends Disposable {
   openBaseline(basis: string): Baseline;
 }
 
-const emptyBaseline: Baseline = { isEmpty: true, getDigests: () => null, getAssignedId: () => null };
+const emptyBaseline: Baseline = {
+  isEmpty: true,
+  getDigests: () => null,
+  isKnownResult: () => false,
+  getAssignedId: () => null,
+};
 const emptyState: ReadonlyMapState = {
   getNote: () => null,
   openBaseline: () => emptyBaseline,
@@ -196,12 +205,20 @@ export class MapState implements ReadonlyMapState {
   }
 }
 
+/** Values of `sure`: an unconfirmed entry, and confirmed ones (`isWhole`). */
+const confirmation = { none: 0, partial: 1, whole: 2 } as const;
+
 const selectDigestsSql =
-  "SELECT lower(hex(sent)) AS sent, lower(hex(held)) AS held FROM agreed WHERE basis = ? AND name = ?";
+  "SELECT lower(hex(sent)) AS sent, lower(hex(held)) AS held, sure FROM agreed WHERE basis = ? AND name = ?";
+
+interface DigestsRow {
+  readonly sent: string;
+  readonly held: string;
+  readonly sure: number;
+}
 
 /** The baseline for one way of comparing. */
 export class StoredBaseline implements Baseline {
-  private readonly selectConfirmed: Statement;
   private readonly selectDigests: Statement;
   private readonly selectId: Statement;
   private readonly insertEntry: Statement;
@@ -216,7 +233,6 @@ export class StoredBaseline implements Baseline {
     private readonly database: Database,
     private readonly basisNumber: number,
   ) {
-    this.selectConfirmed = database.prepare(`${selectDigestsSql} AND sure = 1`);
     this.selectDigests = database.prepare(selectDigestsSql);
     this.selectId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
     this.insertEntry = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, unhex(?), unhex(?), ?, ?)");
@@ -229,7 +245,14 @@ export class StoredBaseline implements Baseline {
   }
 
   getDigests(name: string): BaselineDigests | null {
-    return (this.selectConfirmed.get(this.basisNumber, name) as BaselineDigests | undefined) ?? null;
+    const row = this.selectDigests.get(this.basisNumber, name) as DigestsRow | undefined;
+    if (!row || row.sure === confirmation.none) return null;
+    return { sent: row.sent, held: row.held, isWhole: row.sure === confirmation.whole };
+  }
+
+  isKnownResult({ name, sent }: Pick<NewBaselineEntry, "name" | "sent">, held: string): boolean {
+    const row = this.selectDigests.get(this.basisNumber, name) as DigestsRow | undefined;
+    return row !== undefined && row.sent === sent && row.held === held;
   }
 
   getAssignedId(name: string): string | null {
@@ -243,22 +266,19 @@ export class StoredBaseline implements Baseline {
   saveEntries(entries: readonly NewBaselineEntry[]): void {
     this.database.transaction(() => {
       let isEmpty = this.isEmpty;
-      for (const { name, sent, held, assignedId, isConfirmed } of entries) {
+      for (const { name, sent, held, isWhole, assignedId, isConfirmed } of entries) {
         if (!isEmpty && assignedId === null && sent === held) {
           if (this.trackedNames === null || this.trackedNames.has(name)) this.deleteEntry.run(this.basisNumber, name);
           continue;
         }
         isEmpty = false;
-        const previous = isConfirmed
-          ? undefined
-          : (this.selectDigests.get(this.basisNumber, name) as BaselineDigests | undefined);
-        const isRepeated = previous ? previous.sent === sent && previous.held === held : false;
-        const confirmedFlag = isConfirmed || isRepeated ? 1 : 0;
-        this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, confirmedFlag);
+        const level = isWhole ? confirmation.whole : confirmation.partial;
+        const sure = isConfirmed || this.isKnownResult({ name, sent }, held) ? level : confirmation.none;
+        this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, sure);
         this.trackName(name);
         // Features with an assigned id are found by that id later.
         if (assignedId !== null && assignedId !== name) {
-          this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, confirmedFlag);
+          this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, sure);
           this.trackName(assignedId);
         }
       }

@@ -4,7 +4,7 @@ import type { FeatureRow, TextLocation } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
 import type { MapReread } from "../apply/map-reread.js";
-import { haveEqualProperties, isLooselyEqual } from "../diff/loose-equality.js";
+import { haveEqualProperties, isLooselyEqual, isReformatted } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import { detectRounding, equalsAfterRounding, roundingForPrecision } from "../diff/rounding.js";
 import { type CreationRecorder, nullRecorder } from "../journal/backup-writer.js";
@@ -18,7 +18,7 @@ import {
 } from "../plan/plan.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import { CreatedFeatureMatcher } from "./created-feature-matcher.js";
-import type { NewBaselineEntry, StoredBaseline } from "./map-state.js";
+import type { Baseline, NewBaselineEntry, StoredBaseline } from "./map-state.js";
 
 /** State rows per transaction. */
 const writeBatchSize = 1000;
@@ -40,7 +40,7 @@ export async function updateBaseline(
   const { key, settings } = plan.header;
   const rounding = roundingForPrecision(settings.precision);
   const created = key?.by === "id" ? await CreatedFeatureMatcher.create(plan, after.workspace, rounding) : null;
-  const builder = new BaselineBuilder(plan.header, after, rounding, created);
+  const builder = new BaselineBuilder(plan.header, after, rounding, created, state);
   const agreements: NewBaselineEntry[] = [];
   const addEntry = (agreement: NewBaselineEntry | null) => {
     if (agreement && agreements.push(agreement) === writeBatchSize) state.saveEntries(agreements.splice(0));
@@ -89,6 +89,7 @@ class BaselineBuilder {
     private readonly reread: Pick<MapReread, "workspace" | "snapshot">,
     private readonly rounding: Rounding,
     private readonly createdMatcher: CreatedFeatureMatcher | null,
+    private readonly baseline: Baseline,
   ) {
     const { workspace, snapshot } = reread;
     this.workspace = workspace;
@@ -153,7 +154,8 @@ class BaselineBuilder {
     }
     if (!action.agreement) return null;
     if (action.action === "keep") {
-      return { ...action.agreement, assignedId: null, isConfirmed: true };
+      const { name, sent, held } = action.agreement;
+      return { name, sent, held, isWhole: this.isWhole(action.agreement), assignedId: null, isConfirmed: true };
     }
     const agreement = this.buildUpdateEntry(action);
     this.isConfirmed &&= agreement?.isConfirmed === true;
@@ -163,7 +165,7 @@ class BaselineBuilder {
   private buildUpdateEntry({ id, before, feature, agreement }: ActionOfKind<"update">): NewBaselineEntry | null {
     const row = this.byId.get(id) ?? this.findRecreated(agreement);
     const digest = this.digest(before);
-    if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
+    if (!row || (row.digest === digest && !this.isStoredForm(feature, row, agreement))) return null;
     this.expected.toggle(id, digest);
     const entry = this.buildRowEntry(row, () => feature, agreement, null);
     if (row.id && entry.isConfirmed && row.digest !== agreement.sent && row.digest !== this.digest(feature))
@@ -187,12 +189,27 @@ class BaselineBuilder {
     if (this.wasEmpty) this.presentCount += 1;
     else this.expected.toggle(row.id!, row.digest);
     const isConfirmed = row.digest === agreement.sent || this.isEquivalent(sent(), row);
-    return { name: agreement.name, sent: agreement.sent, held: row.digest, assignedId, isConfirmed };
+    const isWhole = this.header.settings.replaceProperties || (isConfirmed && this.isWhole(agreement));
+    return { name: agreement.name, sent: agreement.sent, held: row.digest, isWhole, assignedId, isConfirmed };
+  }
+
+  private isWhole({ keepsMapProperties }: BaselineEntry): boolean {
+    return this.header.settings.replaceProperties || keepsMapProperties !== true;
   }
 
   private isEquivalent(feature: PlannedFeature, { id, digest }: MapRowDigest): boolean {
     if (digest === this.digest(feature)) return true;
     return isLooselyEqual(feature, readMapFeature(this.workspace.map, this.byId.get(id!)!), this.rounding);
+  }
+
+  /** Whether a map feature that an update did not change is the form in which the service stores the sent one. */
+  private isStoredForm(feature: PlannedFeature, row: MapRow, agreement: BaselineEntry): boolean {
+    if (this.isRounded(feature, row)) return true;
+    const mapFeature = readMapFeature(this.workspace.map, row);
+    return (
+      isLooselyEqual(feature, mapFeature, this.rounding) ||
+      (this.baseline.isKnownResult(agreement, row.digest) && isReformatted(feature, mapFeature, this.rounding))
+    );
   }
 
   /** Whether the map shows the sent feature with the fewer decimals that it shows everywhere. */

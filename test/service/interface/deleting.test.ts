@@ -44,6 +44,14 @@ describe("deleting", () => {
       expect(await propertiesOf()).toEqual([{ ref: "c" }]);
     });
 
+    test("4.6 DELETE does not mistake a key with a lone surrogate for one with U+FFFD", async () => {
+      await service().create(point({ ref: "a\ufffd" }));
+      const { json } = await remove({ remoteField: "ref", features: [stub("a\ud83d")] });
+      expect(json).toMatchObject({ success: [], failed: [{ path: "features[0].properties.ref" }] });
+      expect(json.failed![0]!.message).toContain("surrogate");
+      expect(await propertiesOf()).toEqual([{ ref: "a\ufffd" }]);
+    });
+
     test("4.6 DELETE lists missing features as failures", async () => {
       const missing = randomUUID();
       const byId = await remove({ features: [{ id: missing }] });

@@ -124,7 +124,7 @@ describe("synchronising", () => {
       }
     });
 
-    test.each([[undefined], [null], [""], [true], [1.5], [9007199254740992], [{ a: 1 }], [["a"]]])(
+    test.each([[undefined], [null], [""], ["a\ud83d"], ["a\0"], [true], [1.5], [2 ** 53], [{ a: 1 }], [["a"]]])(
       "4.4 PUT changes nothing if a key is %j",
       async (ref) => {
         await service().create(point({ ref: "old" }));

@@ -196,3 +196,36 @@ test("a service that keeps few decimals is an error that names --precision, and 
   const updated = await target.sync(some(11, 13), incremental);
   expect(updated.error).toMatchObject({ code: "update-not-applied", message: expect.stringContaining(advice) });
 });
+
+/** The service keeps one decimal of numbers. */
+const tenths = pretending((sent) => [{ ...sent, properties: { ...sent.properties, n: 2.1 } }]);
+const emptyAsNull = pretending((sent) => [{ ...sent, properties: { ...sent.properties, n: null } }]);
+
+test("a value that a service stores in its own format is sent once more, then counts as equal", async () => {
+  const target = await services.with.newTarget();
+  const { proxy } = services.with;
+  for (const method of ["POST", "PATCH", "PUT"]) proxy.on(method, 1, tenths, 9);
+  const source = some(1, 3, { n: 2.123 });
+  const created = await target.sync(source, incremental);
+  expect(created).toMatchObject({ created: 0, error: { code: "writes-not-kept" } });
+  expect(await target.sync(source, incremental)).toMatchObject({
+    updated: 3,
+    notices: [expect.stringContaining("values of 3 features differently")],
+    error: null,
+  });
+  const writes = proxy.writes;
+  expect(await target.sync(source, incremental)).toMatchObject({ updated: 0, error: null });
+  expect(proxy.writes).toBe(writes);
+});
+
+test("empty text that a service stores as null counts as equal, a value that it drops never does", async () => {
+  const target = await services.with.newTarget();
+  const { proxy } = services.with;
+  await target.put(...some(1, 2, { n: null }));
+  for (const method of ["POST", "PATCH"]) proxy.on(method, 1, emptyAsNull, 9);
+  expect(await target.sync(some(1, 3, { n: "" }), incremental)).toMatchObject({ created: 1, updated: 2, error: null });
+  expect(await target.sync(some(1, 3, { n: "" }), incremental)).toMatchObject({ updated: 0, error: null });
+  const dropped = await target.sync(some(1, 3, { n: "a" }), incremental);
+  for (const report of [dropped, await target.sync(some(1, 3, { n: "a" }), incremental)])
+    expect(report.error?.code).toBe("update-not-applied");
+});

@@ -257,7 +257,12 @@ describe("matching by id", () => {
     actions.forEach((one, i) => {
       if (one.action === "create") given[one.agreement!.name] = `id-${i + 1}`;
     });
-    const state = { isEmpty: false, getDigests: () => null, getAssignedId: (name: string) => given[name] ?? null };
+    const state = {
+      isEmpty: false,
+      getDigests: () => null,
+      isKnownResult: () => false,
+      getAssignedId: (name: string) => given[name] ?? null,
+    };
     const map = first.map((one, i) => ({ ...one, id: `id-${i + 1}` }));
     const again = await planScenario({ source: first, map, key: byId, state });
     expect(again.plan.counts).toEqual({ ...none, same: 3 });

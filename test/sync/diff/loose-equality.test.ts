@@ -8,6 +8,8 @@ describe("a value that a service may have stored for another", () => {
     [1.25, "1.250"],
     ["1e3", 1000],
     [" a ", "a"],
+    [null, ""],
+    ["Zu\u0308rich", "Zürich"],
     [true, "true"],
     [
       { b: 1, a: 2 },
@@ -22,7 +24,7 @@ describe("a value that a service may have stored for another", () => {
     [7, "007"],
     ["1.0", "1"],
     [1, "1 m"],
-    [null, ""],
+    [0, ""],
     [0, null],
     [1, true],
     ["0x10", 16],

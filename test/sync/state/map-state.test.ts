@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
-const one = { name: "a", sent: digest(1), held: digest(2), assignedId: null, isConfirmed: true };
+const one = { name: "a", sent: digest(1), held: digest(2), isWhole: true, assignedId: null, isConfirmed: true };
 
 describe("openStateReadonly", () => {
   test("reads what a run has written, without changes", async () => {
@@ -25,7 +25,7 @@ describe("openStateReadonly", () => {
       // While a run has it open.
       using seen = await openStateReadonly(folder);
       expect(seen.getNote("key")).toBe("ref");
-      expect(seen.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2) });
+      expect(seen.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2), isWhole: true });
       expect(seen.openBaseline("y").isEmpty).toBe(true);
     }
     const before = readFileSync(join(folder, "state.db"));
@@ -54,7 +54,7 @@ describe("MapState", () => {
     const { state, notice } = await MapState.open(folder);
     using again = state;
     expect(notice).toBeNull();
-    expect(again.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2) });
+    expect(again.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2), isWhole: true });
     expect(again.openBaseline("x").isEmpty).toBe(false);
     expect(again.getNote("key")).toBe("ref");
     expect(again.getSyncedState("full")).toEqual({ etag: '"7"', source: "s" });
@@ -89,7 +89,7 @@ describe("MapState", () => {
     compared.saveEntries([{ ...odd, held: digest(3) }]);
     expect(compared.getDigests("a")).toBeNull();
     compared.saveEntries([{ ...odd, held: digest(3) }]);
-    expect(compared.getDigests("a")).toEqual({ sent: digest(1), held: digest(3) });
+    expect(compared.getDigests("a")).toEqual({ sent: digest(1), held: digest(3), isWhole: true });
   });
 
   test("MapState finds a feature by its assigned id", async () => {
@@ -98,7 +98,7 @@ describe("MapState", () => {
     compared.saveEntries([{ ...one, name: "content:00:1", assignedId: "id-1" }]);
     expect(compared.getAssignedId("content:00:1")).toBe("id-1");
     expect(compared.getAssignedId("id-1")).toBeNull();
-    expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2) });
+    expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2), isWhole: true });
   });
 
   test("MapState remains intact if its process is killed while writing", async () => {

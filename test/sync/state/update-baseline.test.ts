@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Workspace } from "../../../src/compare/workspace.js";
 import { Spool } from "../../../src/io/input/spool.js";
 import type { OpenPlan, SyncKey } from "../../../src/sync/plan/plan.js";
@@ -117,4 +117,32 @@ test("with ids, features without one find their assigned ids, even when rounded"
     state: compared,
   });
   expect(second.counts).toMatchObject({ create: 0, update: 0, same: 3, onlyOnMap: 1 });
+});
+
+describe("with --replace-properties", () => {
+  const replacing = { replaceProperties: true };
+
+  test("properties that earlier runs without it left on the map are removed", async () => {
+    const map = [
+      pointFeature(10.1234567, 50, { ref: "a", n: 0, ext: 1 }, "id-a"),
+      pointFeature(11.7654321, 51, { ref: "b", n: 2, ext: 1 }, "id-b"),
+    ];
+    const first = await planScenarioInMemory({ source, map, state: compared });
+    expect(first.counts).toMatchObject({ update: 1, same: 1 });
+    const after = [{ ...map[0]!, properties: { ref: "a", n: 1, ext: 1 } }, map[1]!];
+    expect(await agree(first, after, byRef)).toBe(true);
+    expect((await planScenarioInMemory({ source, map: after, state: compared })).counts.same).toBe(2);
+    const plan = await planScenarioInMemory({ source, map: after, state: compared, request: replacing });
+    expect(plan.counts).toMatchObject({ update: 2, same: 0 });
+  });
+
+  test("values rounded by the service count as unchanged after a run without it", async () => {
+    const after = [
+      pointFeature(10.12346, 50, { ref: "a", n: "1" }, "id-a"),
+      pointFeature(11.76543, 51, { ref: "b", n: " 2" }, "id-b"),
+    ];
+    await agree(await planScenarioInMemory({ source, map: [], state: compared }), after, byRef);
+    const plan = await planScenarioInMemory({ source, map: after, state: compared, request: replacing });
+    expect(plan.counts.same).toBe(2);
+  });
 });
