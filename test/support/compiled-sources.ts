@@ -12,8 +12,8 @@ const bundle = `
     cwd: root,
     input: Object.fromEntries(names.map((name) => [name, root + "/" + name + ".ts"])),
     platform: "node",
-    // Packages are imported from node_modules.
-    external: /^[^./]/,
+    // Packages are imported from node_modules, except what the bundler adds for \`using\`.
+    external: /^(?!@oxc-project)[^./\\0]/,
     transform: { target: "node20.19" },
     resolve: { extensionAlias: { ".js": [".ts"] } },
     treeshake: false,
