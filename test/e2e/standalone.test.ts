@@ -108,7 +108,7 @@ const librariesOfArm = "/usr/aarch64-linux-gnu";
 const canEmulate = hasProgram(emulator) && existsSync(join(librariesOfArm, "lib/libstdc++.so.6"));
 if (!canEmulate) console.warn("NOT TESTED: the standalone executable for Linux arm64, which needs qemu-user-static");
 
-describe.skipIf(!canEmulate)("the standalone executable for Linux arm64, under QEMU", { timeout: 120_000 }, () => {
+describe.skipIf(!canEmulate)("the standalone executable for Linux arm64, under QEMU", { timeout: 240_000 }, () => {
   const work = scratch.path("arm64");
   let program: string[];
   const run = (...args: string[]) =>
