@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { hasProgram, ogrinfo, root, samples } from "../support/command.js";
+import { packedPackage } from "../support/packed-package.js";
 
 const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
@@ -85,20 +86,18 @@ describe("the image with GDAL", () => {
     const work = scratch.path("image");
 
     beforeAll(() => {
-      const packed = execFileSync(
-        "npm",
-        ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")],
-        { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
-      );
-      const tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
       mkdirSync(work);
       const { version } = JSON.parse(readFileSync(join(driver, "package.json"), "utf8")) as { version: string };
-      const packages = [tarball, `gdal-async@${version}`];
+      const packages = [packedPackage(), `gdal-async@${version}`];
       // Compiled here already, with the headers of the same GDAL.
-      execFileSync("npm", ["install", "--omit=dev", "--no-package-lock", "--ignore-scripts", ...packages], {
-        cwd: work,
-        stdio: "pipe",
-      });
+      execFileSync(
+        "npm",
+        ["install", "--omit=dev", "--no-package-lock", "--no-audit", "--ignore-scripts", ...packages],
+        {
+          cwd: work,
+          stdio: "pipe",
+        },
+      );
       cpSync(join(driver, "lib/binding"), join(work, "node_modules/gdal-async/lib/binding"), { recursive: true });
     }, 180_000);
 

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { ServiceProcess } from "../service/service-process.js";
-import { geoferry, main, root, samples } from "../support/command.js";
+import { geoferry, main, samples } from "../support/command.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { packedPackage } from "../support/packed-package.js";
 import { type Action, type JobResult, runWorkflow } from "../support/workflow-runner.js";
 
 const scratch = new TemporaryFolder();
@@ -38,12 +39,7 @@ function openPullRequest(number: number, source: string): void {
 
 beforeAll(async () => {
   node = await nodeVersion(24);
-  const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")], {
-    cwd: root,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
+  const tarball = packedPackage();
   service = await ServiceProcess.start(["--data", data]);
   ({ url } = JSON.parse(service.stdout.split("\n", 1)[0]!) as { url: string });
 
@@ -126,6 +122,10 @@ function run(
       PATH: [join(tools, "bin"), dirname(node!), npm, "/usr/bin", "/bin"].join(delimiter),
       npm_config_prefix: tools,
       npm_config_userconfig: join(homedir(), ".npmrc"),
+      // What one job downloads serves all.
+      npm_config_cache: scratch.path("npm-cache"),
+      npm_config_audit: "false",
+      NODE_COMPILE_CACHE: scratch.path("compiled"),
     },
     actions: {
       "actions/checkout": checkOut,

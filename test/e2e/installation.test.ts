@@ -9,22 +9,26 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
-import { root, samples } from "../support/command.js";
+import { samples } from "../support/command.js";
 import { nodeVersion } from "../support/node-versions.js";
+import { packedPackage } from "../support/packed-package.js";
 import { checkFirstSync, type Run } from "../support/sync/first-sync.js";
 
 const scratch = new TemporaryFolder();
+/** Later versions of Node.js keep what they compiled for the next command. */
+const compileCache = { NODE_COMPILE_CACHE: scratch.path("compiled") };
 afterAll(() => scratch.remove());
 
 let tarball: string;
+/** The folder of packages of an installation. */
+let modules: string;
 beforeAll(() => {
-  // The build exists already; other tests run from it.
-  const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")], {
-    cwd: root,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
+  tarball = packedPackage();
+  const prefix = scratch.path("prefix");
+  // Without a compiler: a package that requires one fails.
+  const env = { ...process.env, CC: "false", CXX: "false", npm_config_build_from_source: "true" };
+  execFileSync("npm", ["install", "--global", "--no-audit", "--prefix", prefix, tarball], { env, stdio: "pipe" });
+  modules = join(prefix, "lib", "node_modules");
 });
 
 /** Total bytes of a folder. */
@@ -35,24 +39,18 @@ const sizeOf = (folder: string): number =>
 
 interface Installation {
   readonly folder: string;
-  readonly modules: string;
   readonly run: Run;
   start(args: readonly string[]): ReturnType<typeof spawn>;
 }
 
-function install(node: string, name: string): Installation {
-  const prefix = scratch.path(name);
-  // Without a compiler: a package that requires one fails.
-  const env = { ...process.env, CC: "false", CXX: "false", npm_config_build_from_source: "true" };
-  execFileSync("npm", ["install", "--global", "--prefix", prefix, tarball], { env, stdio: "pipe" });
-  const folder = join(prefix, "work");
+/** The installation, run by one version of Node.js in a folder of its own. */
+function runBy(node: string, name: string): Installation {
+  const folder = scratch.path(name);
   mkdirSync(folder);
-  const modules = join(prefix, "lib", "node_modules");
   const main = join(modules, "geoferry", "dist", "src", "cli", "main.js");
-  const variables = { ...process.env, GEOFERRY_STATE: join(folder, "state"), NO_COLOR: "1" };
+  const variables = { ...process.env, GEOFERRY_STATE: join(folder, "state"), NO_COLOR: "1", ...compileCache };
   return {
     folder,
-    modules,
     run: (args, { input = "", env = {} } = {}) =>
       spawnSync(node, [main, ...args], {
         cwd: folder,
@@ -65,36 +63,38 @@ function install(node: string, name: string): Installation {
   };
 }
 
+test("the installation takes few megabytes, and none of its packages has an install script", () => {
+  expect(sizeOf(modules) / 2 ** 20).toBeLessThan(40);
+  const manifests = readdirSync(modules, { recursive: true, encoding: "utf8" })
+    .filter((name) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(name))
+    .map((name) => JSON.parse(readFileSync(join(modules, name), "utf8")));
+  expect(manifests.map(({ name }) => name)).toContain("geoferry");
+  const scripts = manifests.flatMap(({ name, scripts = {} }) =>
+    ["preinstall", "install", "postinstall"].filter((script) => script in scripts).map((script) => [name, script]),
+  );
+  expect(scripts).toEqual([]);
+});
+
 describe.each([20, 22, 24] as const)("installed globally under Node %s", (version) => {
   let installed: Installation | null = null;
 
   beforeAll(async () => {
     const node = await nodeVersion(version);
-    if (node) installed = install(node, `node-${version}`);
+    if (node) installed = runBy(node, `node-${version}`);
   }, 120_000);
-
-  test("the installation takes few megabytes, and none of its packages has an install script", () => {
-    if (!installed) return;
-    expect(sizeOf(installed.modules) / 2 ** 20).toBeLessThan(40);
-    const manifests = readdirSync(installed.modules, { recursive: true, encoding: "utf8" })
-      .filter((name) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(name))
-      .map((name) => JSON.parse(readFileSync(join(installed!.modules, name), "utf8")));
-    expect(manifests.map(({ name }) => name)).toContain("geoferry");
-    const scripts = manifests.flatMap(({ name, scripts = {} }) =>
-      ["preinstall", "install", "postinstall"].filter((script) => script in scripts).map((script) => [name, script]),
-    );
-    expect(scripts).toEqual([]);
-  });
 
   test("the installation converts from and to all six formats", () => {
     if (!installed) return;
     const formats = ["gpkg", "shp", "csv", "kml", "gpx", "geojson"];
     for (const format of formats) {
-      const to = installed.run(["convert", `${samples}/capitals.geojson`, `capitals.${format}`, "--quiet"]);
+      const to = installed.run(["convert", `${samples}/capitals.geojson`, `${format}.${format}`, "--quiet"]);
       expect(to, format).toMatchObject({ status: 0, stderr: "" });
-      const back = installed.run(["convert", `capitals.${format}`, `${format}.geojson`, "--quiet"]);
-      expect(back, format).toMatchObject({ status: 0, stderr: "" });
-      const { features } = JSON.parse(readFileSync(join(installed.folder, `${format}.geojson`), "utf8"));
+    }
+    const written = formats.map((format) => `${format}.${format}`);
+    const back = installed.run(["convert", ...written, "back/", "--to", "geojson", "--workers", "1", "--quiet"]);
+    expect(back).toMatchObject({ status: 0, stderr: "" });
+    for (const format of formats) {
+      const { features } = JSON.parse(readFileSync(join(installed.folder, "back", `${format}.geojson`), "utf8"));
       expect(features.length, format).toBe(195);
     }
   });
@@ -146,7 +146,7 @@ test("npx runs the package without an installation, and names its own command fo
 }, () => {
   const folder = scratch.path("npx");
   mkdirSync(folder);
-  const env = { ...process.env, npm_config_cache: scratch.path("npx-cache"), NO_COLOR: "1" };
+  const env = { ...process.env, npm_config_cache: scratch.path("npx-cache"), npm_config_audit: "false", NO_COLOR: "1" };
   const npx = (...args: string[]) =>
     spawnSync("npm", ["exec", "--yes", "--loglevel=error", `--package=${tarball}`, "--", "geoferry", ...args], {
       cwd: folder,
@@ -163,50 +163,56 @@ test("npx runs the package without an installation, and names its own command fo
 });
 
 describe("installed into a project by another package manager", { timeout: 120_000 }, () => {
-  /** A package manager of the registry: the path of its program. */
-  function packageManager(name: string, program: string): string {
-    const folder = scratch.path(`manager-${name.replace(/\W/g, "-")}`);
+  /** Package managers of the registry, with the paths of their programs. */
+  const managers = { "pnpm@10": "bin/pnpm.cjs", "yarn@1": "bin/yarn.js", "@yarnpkg/cli-dist@4": "bin/yarn.js" };
+  const folderOf = (name: string) => name.replace(/\W+/g, "-").replace(/^-/, "");
+
+  beforeAll(() => {
+    const folder = scratch.path("managers");
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), "{}");
-    execFileSync("npm", ["install", "--ignore-scripts", `manager@npm:${name}`], { cwd: folder, stdio: "pipe" });
-    return join(folder, "node_modules/manager", program);
-  }
+    const packages = Object.keys(managers).map((name) => `${folderOf(name)}@npm:${name}`);
+    execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", ...packages], { cwd: folder, stdio: "pipe" });
+  });
 
   test.each([
-    ["pnpm@10", "bin/pnpm.cjs", {}, (path: string) => ["add", path], ["exec"]],
-    ["yarn@1", "bin/yarn.js", {}, (path: string) => ["add", path], ["--silent"]],
+    ["pnpm@10", {}, (path: string) => ["add", path], ["exec"]],
+    ["yarn@1", {}, (path: string) => ["add", path], ["--silent"]],
     // Plug'n'Play: the package stays in an archive, and Yarn replaces the file system of Node.js.
-    ["@yarnpkg/cli-dist@4", "bin/yarn.js", { "yarn.lock": "" }, (path: string) => ["add", `geoferry@file:${path}`], []],
-  ])("%s: the package converts from and to a text format and SQLite", async (name, program, files, add, run) => {
+    ["@yarnpkg/cli-dist@4", { "yarn.lock": "" }, (path: string) => ["add", `geoferry@file:${path}`], []],
+  ] as const)("%s: the package converts from and to a text format and SQLite", async (name, files, add, run) => {
     const node = await nodeVersion(24);
     if (!node) return;
-    const manager = packageManager(name, program);
+    const manager = join(scratch.path("managers"), "node_modules", folderOf(name), managers[name]);
     const folder = scratch.path(`project-${name.replace(/\W/g, "-")}`);
     mkdirSync(folder);
-    for (const [path, text] of Object.entries({ "package.json": "{}", ...files }))
+    const convert = [
+      [`${samples}/capitals.geojson`, "capitals.csv"],
+      ["capitals.csv", "capitals.gpkg"],
+      ["capitals.gpkg", "back.geojson"],
+    ].map(([from, to]) => `geoferry convert ${from} ${to} --quiet`);
+    const project = JSON.stringify({ scripts: { convert: convert.join(" && ") } });
+    for (const [path, text] of Object.entries({ "package.json": project, ...files }))
       writeFileSync(join(folder, path), text);
     const env = {
       ...process.env,
+      ...compileCache,
       HOME: scratch.path("home"),
       PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
       YARN_GLOBAL_FOLDER: scratch.path("yarn"),
       YARN_ENABLE_IMMUTABLE_INSTALLS: "false",
+      YARN_ENABLE_TELEMETRY: "0",
       npm_config_userconfig: join(homedir(), ".npmrc"),
     };
     execFileSync(node, [manager, ...add(tarball)], { cwd: folder, env, stdio: "pipe" });
-    const geoferry = (...args: string[]) =>
-      spawnSync(node, [manager, ...run, "geoferry", ...args], { cwd: folder, env, encoding: "utf8" });
-    for (const [from, to] of [
-      [`${samples}/capitals.geojson`, "capitals.csv"],
-      ["capitals.csv", "capitals.gpkg"],
-      ["capitals.gpkg", "back.geojson"],
-    ] as const) {
-      const { status, stdout, stderr } = geoferry("convert", from, to, "--quiet");
-      expect(status, stdout + stderr).toBe(0);
-    }
+    const runManager = (...args: readonly string[]) =>
+      spawnSync(node, [manager, ...args], { cwd: folder, env, encoding: "utf8" });
+    // One start of the package manager for three of geoferry.
+    const { status, stdout: said, stderr: complaint } = runManager("run", "convert");
+    expect(status, said + complaint).toBe(0);
     expect(JSON.parse(readFileSync(join(folder, "back.geojson"), "utf8")).features).toHaveLength(195);
     // The message names the command of this package manager.
-    const { stdout, stderr } = geoferry("convert", "back.geojson", "back.gml");
+    const { stdout, stderr } = runManager(...run, "geoferry", "convert", "back.geojson", "back.gml");
     expect(stdout + stderr).toContain(
       name.startsWith("pnpm") ? 'run "pnpm add --allow-build=gdal-async gdal-async"' : 'run "yarn add gdal-async"',
     );

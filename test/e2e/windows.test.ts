@@ -29,26 +29,17 @@ describe.skipIf(!canRun)("geoferry on Windows (Wine)", { timeout: 300_000 }, () 
   });
 
   test("on Windows, convert accepts paths with a drive letter and backslashes, for each built-in format", () => {
-    for (const format of [
-      "gpkg",
-      "shp",
-      "csv",
-      "kml",
-      "gpx",
-      "geojson",
-      "shp.zip",
-      "kmz",
-      "parquet",
-      "fgb",
-      "xlsx",
-      "ods",
-    ]) {
-      const target = `${windowsPath(machine.work)}\\${format}\\capitals.${format}`;
+    const formats = ["gpkg", "shp", "csv", "kml", "gpx", "geojson", "shp.zip", "kmz", "parquet", "fgb", "xlsx", "ods"];
+    for (const format of formats) {
+      const target = `${windowsPath(machine.work)}\\${format}\\${format}.${format}`;
       const to = run("convert", "samples\\capitals.geojson", target, "--quiet");
       expect(to, format).toMatchObject({ status: 0, stderr: "" });
-      const back = run("convert", `${format}\\capitals.${format}`, `${format}.geojson`, "--quiet");
-      expect(back, format).toMatchObject({ status: 0, stderr: "" });
-      const { features } = JSON.parse(readFileSync(work(`${format}.geojson`), "utf8"));
+    }
+    const written = formats.map((format) => `${format}\\${format}.${format}`);
+    const back = run("convert", ...written, "back\\", "--to", "geojson", "--workers", "1", "--quiet");
+    expect(back).toMatchObject({ status: 0, stderr: "" });
+    for (const format of formats) {
+      const { features } = JSON.parse(readFileSync(work(`back/${format}.geojson`), "utf8"));
       expect(features.length, format).toBe(195);
     }
   });

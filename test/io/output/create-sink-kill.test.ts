@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSink } from "../../../src/io/output/create-sink.js";
 import { CompiledSources } from "../../support/compiled-sources.js";
-import { failAtStepEpilogue, failAtStepScript } from "../../support/jobs/file-system-faults.js";
+import { breakAtEachStep, runBroken } from "../../support/jobs/file-system-faults.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 const companions = ["shx", "dbf", "qix", "cpg"];
@@ -16,18 +16,17 @@ beforeAll(() => {
   compiled = new CompiledSources(["src/io/output/create-sink.ts"]);
   script = compiled.script(
     "publish.js",
-    `
-    ${failAtStepScript}
-    const [path, overwrite] = given;
-    const { createSink } = await import(${JSON.stringify(compiled.url("src/io/output/create-sink.js"))});
-    const sink = await createSink(path, { overwrite: overwrite === "yes", companions: ${JSON.stringify(companions)} });
-    for (const extension of [undefined, "shx", "dbf", "cpg"]) {
-      const file = await sink.create(extension);
-      await file.write(Buffer.from("new"));
-    }
-    await sink.commit();
-    ${failAtStepEpilogue}
-    `,
+    breakAtEachStep(
+      `const { createSink } = await import(${JSON.stringify(compiled.url("src/io/output/create-sink.js"))});
+      const [stem, overwrite] = given;
+      const options = { overwrite: overwrite === "yes", companions: ${JSON.stringify(companions)} };`,
+      `const sink = await createSink(folder + "/" + stem + ".shp", options);
+      for (const extension of [undefined, "shx", "dbf", "cpg"]) {
+        const file = await sink.create(extension);
+        await file.write(Buffer.from("new"));
+      }
+      await sink.commit();`,
+    ),
   );
 });
 afterAll(() => {
@@ -47,22 +46,15 @@ const newSet = { "a.shp": "new", "a.shx": "new", "a.dbf": "new", "a.cpg": "new" 
 /** 251 bytes, so that a name has as many as it may. */
 const longStem = `${"ä".repeat(125)}b`;
 
-type Manner = "kill" | "once" | "from then on";
-
-/** Runs until it is killed, or fails, at its n-th step; `over` once there are no more steps. */
-function brokenAt(step: number, manner: Manner, overwrite: boolean, links: boolean, stem: string) {
-  const folder = scratch.path(
-    `${stem.length}-${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${manner}-${step}`,
-  );
-  mkdirSync(folder);
+/** Runs that are killed, or fail, each at a later step. */
+function brokenRuns(manner: string, overwrite: boolean, links: boolean, stem: string) {
+  const name = `${stem.length}-${overwrite ? "old" : "fresh"}-${links ? "links" : "none"}-${manner}`;
+  const start = scratch.path(`${name}-start`);
+  mkdirSync(start);
   if (overwrite)
-    for (const [name, text] of Object.entries(oldSet)) writeFileSync(join(folder, stem + extname(name)), text);
-  const yesNo = (answer: boolean) => (answer ? "yes" : "no");
-  const options = [yesNo(overwrite), yesNo(links), String(step), manner];
-  const child = spawnSync(process.execPath, [script, join(folder, `${stem}.shp`), ...options], { encoding: "utf8" });
-  const over = child.status === 77;
-  if (manner === "kill" && !over) expect(child.signal, child.stderr).toBe("SIGKILL");
-  return { folder, over, status: child.status, message: child.stderr };
+    for (const [name, text] of Object.entries(oldSet)) writeFileSync(join(start, stem + extname(name)), text);
+  const options = { start, folders: scratch.path(name), links, manner };
+  return runBroken(script, options, [stem, overwrite ? "yes" : "no"]);
 }
 
 /** Lets another run look at the folder. */
@@ -84,14 +76,13 @@ describe.each([
   const { stem } = { stem: "a", ...named };
   test("a set is never mixed after a kill, and the next run repairs the folder", async () => {
     const ends = new Set<string>();
-    let step = 0;
-    for (; ; step += 1) {
-      const { folder, over, status, message } = brokenAt(step, manner, overwrite, links, stem);
+    const runs = brokenRuns(manner, overwrite, links, stem);
+    for (const [step, { folder, outcome, message }] of runs.entries()) {
       const before = seen(folder, stem);
       if ("a.shp" in before) {
         expect(before, `broken at step ${step}`).toEqual(before["a.shp"] === "old" ? oldSet : newSet);
       }
-      if (manner === "once" && status === 1) {
+      if (manner === "once" && outcome === "failed") {
         expect(message).toContain("cannot be written: input/output error");
         expect(before, `undone at step ${step}`).toEqual(oldSet);
         expect(readdirSync(folder).length).toBe(4);
@@ -101,11 +92,10 @@ describe.each([
       expect([overwrite ? oldSet : {}, newSet], `recovered from step ${step}`).toContainEqual(after);
       expect(readdirSync(folder).filter((name) => !name.startsWith(`${stem}.`))).toEqual([]);
       ends.add(JSON.stringify(after));
-      if (over) break;
     }
-    expect(step).toBeGreaterThan(12);
+    expect(runs.length).toBeGreaterThan(13);
     expect(ends.size).toBe(2);
-  }, 180_000);
+  });
 });
 
 test("a temporary file of a running process is kept", async () => {
@@ -114,8 +104,14 @@ test("a temporary file of a running process is kept", async () => {
   const sink = await createSink(join(folder, "a.csv"), { overwrite: false });
   const file = await sink.create();
   await file.write(Buffer.from("mine"));
-  const other = spawnSync(process.execPath, [script, join(folder, "b.shp"), "no", "yes", "1000", "kill"]);
-  expect(other.status).toBe(77);
+  const other = compiled.script(
+    "other.js",
+    `const { createSink } = await import(${JSON.stringify(compiled.url("src/io/output/create-sink.js"))});
+    const sink = await createSink(process.argv[2], { overwrite: false });
+    await (await sink.create()).write(Buffer.from("of another"));
+    await sink.commit();`,
+  );
+  expect(spawnSync(process.execPath, [other, join(folder, "b.csv")]).status).toBe(0);
   await sink.commit();
   expect(readFileSync(join(folder, "a.csv"), "utf8")).toBe("mine");
 });

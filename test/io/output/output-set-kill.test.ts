@@ -1,10 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSink } from "../../../src/io/output/create-sink.js";
 import { CompiledSources } from "../../support/compiled-sources.js";
-import { failAtStepEpilogue, failAtStepScript } from "../../support/jobs/file-system-faults.js";
+import { breakAtEachStep, runBroken } from "../../support/jobs/file-system-faults.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
 
 let compiled: CompiledSources;
@@ -16,28 +15,25 @@ beforeAll(() => {
   compiled = new CompiledSources(["src/io/output/output-set.ts"]);
   script = compiled.script(
     "publish-several.js",
-    `
-    ${failAtStepScript}
-    import { join } from "node:path";
-    const [folder, overwrite] = given;
-    const { OutputSet } = await import(${JSON.stringify(compiled.url("src/io/output/output-set.js"))});
-    const outputs = new OutputSet();
-    const options = { overwrite: overwrite === "yes", companions: ["dbf", "qix"] };
-    try {
-      for (const name of ["a_point.shp", "a_line.shp"]) {
-        const sink = await outputs.create(join(folder, name), options);
-        for (const extension of [undefined, "dbf"]) await (await sink.create(extension)).write(Buffer.from("new"));
-      }
-      const alone = await outputs.create(join(folder, "a.rejects"), { overwrite: overwrite === "yes" });
-      await (await alone.create()).write(Buffer.from("new"));
-      if (overwrite === "yes") outputs.remove(join(folder, "a.shp"), ["dbf"]);
-      await outputs.commit();
-    } catch (error) {
-      await outputs.abort();
-      throw error;
-    }
-    ${failAtStepEpilogue}
-    `,
+    breakAtEachStep(
+      `const { OutputSet } = await import(${JSON.stringify(compiled.url("src/io/output/output-set.js"))});
+      const overwrite = given[0] === "yes";
+      const options = { overwrite, companions: ["dbf", "qix"] };`,
+      `const outputs = new OutputSet();
+      try {
+        for (const name of ["a_point.shp", "a_line.shp"]) {
+          const sink = await outputs.create(folder + "/" + name, options);
+          for (const extension of [undefined, "dbf"]) await (await sink.create(extension)).write(Buffer.from("new"));
+        }
+        const alone = await outputs.create(folder + "/a.rejects", { overwrite });
+        await (await alone.create()).write(Buffer.from("new"));
+        if (overwrite) outputs.remove(folder + "/a.shp", ["dbf"]);
+        await outputs.commit();
+      } catch (error) {
+        await outputs.abort();
+        throw error;
+      }`,
+    ),
   );
 });
 afterAll(() => {
@@ -75,23 +71,19 @@ describe.each([
   test("after a kill all outputs exist or none, and no set is mixed", async () => {
     const before = overwrite ? oldFiles : {};
     const ends = new Set<string>();
-    let step = 0;
-    for (let over = false; !over; step += 1) {
-      const folder = scratch.path([overwrite, links, manner, step].join("-"));
-      mkdirSync(folder);
-      for (const [name, text] of Object.entries(before)) writeFileSync(join(folder, name), text);
-      const answers = [overwrite, links].map((answer) => (answer ? "yes" : "no"));
-      const child = spawnSync(process.execPath, [script, folder, ...answers, String(step), manner], {
-        encoding: "utf8",
-      });
-      over = child.status === 77;
-      if (manner === "kill" && !over) expect(child.signal, child.stderr).toBe("SIGKILL");
+    const name = [overwrite, links, manner].join("-");
+    const start = scratch.path(`${name}-start`);
+    mkdirSync(start);
+    for (const [name, text] of Object.entries(before)) writeFileSync(join(start, name), text);
+    const options = { start, folders: scratch.path(name), links, manner };
+    const runs = runBroken(script, options, [overwrite ? "yes" : "no"]);
+    for (const [step, { folder, outcome, message }] of runs.entries()) {
       const left = visible(folder);
       for (const stem of ["a_point", "a_line", "a"]) expect(new Set(ofSet(left, stem)).size).toBeLessThanOrEqual(1);
       // Only hard links let another file take the place of one that stands alone without a moment of none.
       if (overwrite && links) expect(left["a.rejects"], `broken at step ${step}`).toMatch(/^(old|new)$/);
-      if (manner === "fail" && child.status === 1) {
-        expect(child.stderr).toContain("input/output error");
+      if (manner === "fail" && outcome === "failed") {
+        expect(message).toContain("input/output error");
         expect(left, `undone at step ${step}`).toEqual(before);
         expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
       }
@@ -101,7 +93,7 @@ describe.each([
       expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
       ends.add(JSON.stringify(after));
     }
-    expect(step).toBeGreaterThan(12);
+    expect(runs.length).toBeGreaterThan(12);
     expect(ends.size).toBe(2);
-  }, 240_000);
+  });
 });

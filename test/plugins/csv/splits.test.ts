@@ -105,7 +105,7 @@ test("splits of any size give the same features for any table", async () => {
         expect((await bySplits(path, length)).features).toEqual(whole.features);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });
 
@@ -149,7 +149,7 @@ test("any damage ends with a GeoferryError or with features", async () => {
         }
       },
     ),
-    { numRuns: 2500 },
+    { numRuns: 900 },
   );
   expect(errors).toBeGreaterThan(50);
   expect(fine).toBeGreaterThan(500);

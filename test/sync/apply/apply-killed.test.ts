@@ -52,6 +52,7 @@ beforeAll(async () => {
     "src/sync/apply/apply-plan.ts",
     "src/sync/plan/plan-reader.ts",
     "src/remote/client/service-client.ts",
+    "src/io/input/spool.ts",
   ]);
   afterAll(() => compiled.remove());
   program = compiled.script("apply.mjs", script);

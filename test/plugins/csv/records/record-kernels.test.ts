@@ -241,7 +241,7 @@ test.each(optionSets)(
         const expected = await readAll(path, minMarkedBytes - 1, options, given.skipErrors);
         expect(await readAll(path, 2 ** 21, options, given.skipErrors)).toEqual(expected);
       }),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: 9, endOnFailure: true },
     );
   },
   120_000,
