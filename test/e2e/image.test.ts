@@ -143,7 +143,7 @@ describe.skipIf(!canRun)("the container image", () => {
     }
     expect(JSON.parse(readFileSync(join(folder, "survey.geojson"), "utf8")).features).toHaveLength(20);
     expect(readdirSync(join(folder, "csv")).length).toBeGreaterThan(5);
-  }, 120_000);
+  }, 300_000);
 
   test("the image runs the service, passes its own health check, and syncs a map", async () => {
     const { Config } = JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config
@@ -184,5 +184,5 @@ describe.skipIf(!canRun)("the container image", () => {
       process.kill(-service.pid!, "SIGTERM");
       await once(service, "exit");
     }
-  }, 120_000);
+  }, 300_000);
 });

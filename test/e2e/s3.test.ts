@@ -775,7 +775,7 @@ describe.skipIf(!store)("a bucket", () => {
         expect(await bucket.keys()).toEqual(["killed.geojsonl"]);
         expect(await bucket.unfinished()).toEqual([]);
       },
-      60_000,
+      180_000,
     );
   });
 });
