@@ -1,7 +1,7 @@
 import { withSpan } from "../../tracing/span.js";
 import { defaultBackupFolder, findFreeBackupPath } from "../journal/backup.js";
 import type { OpenPlan } from "../plan/plan.js";
-import { hashComparisonSettings } from "../plan/prepare-sync.js";
+import { openBaselineFor } from "../plan/prepare-sync.js";
 import { updateBaseline } from "../state/update-baseline.js";
 import type { SyncRun } from "../sync-run.js";
 import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply-context.js";
@@ -16,7 +16,7 @@ export interface AppliedPlan extends ApplyReport {
 /** Applies a plan that has passed the guards, and updates the baseline. */
 export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
-  const baseline = run.state.openBaseline(hashComparisonSettings(settings, key));
+  const baseline = openBaselineFor(run.state, settings, key);
   let isAsPlanned = false;
   const report = await withSpan("apply", {}, () =>
     applyPlan(plan, {

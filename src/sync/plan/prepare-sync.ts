@@ -16,7 +16,7 @@ import { checkCoordinateOrder } from "../source/coordinate-order.js";
 import { findMapIdField } from "../source/id-fields.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
 import { checkFilters } from "../source/source-filters.js";
-import { hashOfSettings, type MapState } from "../state/map-state.js";
+import { type Baseline, hashOfSettings, type MapState } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { OpenPlan, PlanHeader, PlanMode, SyncKey } from "./plan.js";
 
@@ -178,7 +178,7 @@ async function compareSides(
       key,
       source: planSourceHeader(source, keyReport),
       snapshot,
-      baseline: state.openBaseline(hashComparisonSettings(request, key)),
+      baseline: openBaselineFor(state, request, key),
       signal,
     },
     output ?? { path: join(spool.folder(), "plan.ndjson"), overwrite: false },
@@ -203,11 +203,15 @@ export const hashSettings = (request: SyncRequest, mode: PlanMode): string => {
   });
 };
 
-/** Hash of all settings that affect digests and keys. */
-export const hashComparisonSettings = (
+/** Opens the baseline for all settings that affect digests and keys. Assigned ids do not depend on the precision. */
+export const openBaselineFor = <B extends Baseline>(
+  state: { openBaseline(basis: string, idBasis?: string): B },
   { precision, scope }: Pick<SyncRequest, "precision" | "scope">,
   key: SyncKey | null,
-): string => hashOfSettings({ precision, scope, key });
+): B => {
+  const basis = hashOfSettings({ precision, scope, key });
+  return key?.by === "id" ? state.openBaseline(basis, hashOfSettings({ scope, key })) : state.openBaseline(basis);
+};
 
 /** Remembers the key of a map after its first use. */
 export function rememberKey(state: MapState, choice: KeyChoice | null): void {

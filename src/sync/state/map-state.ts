@@ -82,7 +82,7 @@ export const hashOfSettings = (settings: object): string =>
 /** Read-only access to the state of a map. */
 export interface ReadonlyMapState extends Disposable {
   getNote(name: string): string | null;
-  openBaseline(basis: string): Baseline;
+  openBaseline(basis: string, idBasis?: string): Baseline;
 }
 
 const emptyBaseline: Baseline = {
@@ -114,9 +114,9 @@ export async function openStateReadonly(folder: string): Promise<ReadonlyMapStat
     const number = openedDatabase.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
     return {
       getNote: (name) => selectNote(openedDatabase, name),
-      openBaseline(basis) {
-        const found = number.get(basis) as number | undefined;
-        return found === undefined ? emptyBaseline : new StoredBaseline(openedDatabase, found);
+      openBaseline(basis, idBasis = basis) {
+        const [entries, ids] = [basis, idBasis].map((hash) => (number.get(hash) as number | undefined) ?? noBasis);
+        return new StoredBaseline(openedDatabase, entries!, ids!);
       },
       [Symbol.dispose]: () => openedDatabase.close(),
     };
@@ -125,6 +125,9 @@ export async function openStateReadonly(folder: string): Promise<ReadonlyMapStat
     return emptyState;
   }
 }
+
+/** The number of no basis. */
+const noBasis = 0;
 
 const hasApplicationId = (database: Database): boolean =>
   database.pragma("application_id", { simple: true }) === applicationId;
@@ -166,15 +169,22 @@ export class MapState implements ReadonlyMapState {
     this.database.prepare("INSERT OR REPLACE INTO note VALUES (?, ?)").run(name, value);
   }
 
-  /** The baseline for one way of comparing (`hashOfSettings` of everything that affects digests and keys). */
-  openBaseline(basis: string): StoredBaseline {
+  /**
+   * The baseline for one way of comparing (`hashOfSettings` of everything that affects digests and keys).
+   * @param idBasis hash of everything that affects which ids the service assigned; the same as `basis` by default
+   */
+  openBaseline(basis: string, idBasis = basis): StoredBaseline {
+    const numbers = [...new Set([basis, idBasis])].map((hash) => this.useBasis(hash));
+    this.pruneBaselines();
+    return new StoredBaseline(this.database, numbers[0]!, numbers.at(-1)!);
+  }
+
+  private useBasis(hash: string): number {
     const used = Date.now();
     this.database
-      .prepare("INSERT INTO basis (hash, used) VALUES (@basis, @used) ON CONFLICT (hash) DO UPDATE SET used = @used")
-      .run({ basis, used });
-    this.pruneBaselines();
-    const number = this.database.prepare("SELECT number FROM basis WHERE hash = ?").pluck().get(basis) as number;
-    return new StoredBaseline(this.database, number);
+      .prepare("INSERT INTO basis (hash, used) VALUES (@hash, @used) ON CONFLICT (hash) DO UPDATE SET used = @used")
+      .run({ hash, used });
+    return this.database.prepare("SELECT number FROM basis WHERE hash = ?").pluck().get(hash) as number;
   }
 
   /** The last state with these settings (`hashOfSettings`) in which both sides were equal; null if there is none. */
@@ -232,6 +242,7 @@ export class StoredBaseline implements Baseline {
   constructor(
     private readonly database: Database,
     private readonly basisNumber: number,
+    private readonly idBasisNumber: number,
   ) {
     this.selectDigests = database.prepare(selectDigestsSql);
     this.selectId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
@@ -256,7 +267,8 @@ export class StoredBaseline implements Baseline {
   }
 
   getAssignedId(name: string): string | null {
-    return (this.selectId.get(this.basisNumber, name) as string | null | undefined) ?? null;
+    const select = (basis: number) => this.selectId.get(basis, name) as string | null | undefined;
+    return select(this.idBasisNumber) ?? select(this.basisNumber) ?? null;
   }
 
   /**
@@ -276,6 +288,8 @@ export class StoredBaseline implements Baseline {
         const sure = isConfirmed || this.isKnownResult({ name, sent }, held) ? level : confirmation.none;
         this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, sure);
         this.trackName(name);
+        if (assignedId !== null && this.idBasisNumber !== this.basisNumber)
+          this.insertEntry.run(this.idBasisNumber, name, sent, held, assignedId, sure);
         // Features with an assigned id are found by that id later.
         if (assignedId !== null && assignedId !== name) {
           this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, sure);

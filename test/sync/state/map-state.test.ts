@@ -101,6 +101,17 @@ describe("MapState", () => {
     expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2), isWhole: true });
   });
 
+  test("MapState finds assigned ids in baselines with the same basis of ids", async () => {
+    using state = (await MapState.open(folder)).state;
+    state.openBaseline("x", "ids").saveEntries([{ ...one, assignedId: "id-1" }]);
+    using seen = await openStateReadonly(folder);
+    for (const each of [state, seen]) {
+      const other = each.openBaseline("y", "ids");
+      expect([other.getAssignedId("a"), other.getDigests("a"), other.isEmpty]).toEqual(["id-1", null, true]);
+      expect(each.openBaseline("y").getAssignedId("a")).toBeNull();
+    }
+  });
+
   test("MapState remains intact if its process is killed while writing", async () => {
     (await MapState.open(folder)).state[Symbol.dispose]();
     const script = `
