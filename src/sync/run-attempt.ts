@@ -13,7 +13,7 @@ import {
   rememberKey,
 } from "./plan/prepare-sync.js";
 import type { SyncRequest } from "./request.js";
-import { defaultRejectsPath } from "./source/source-rejects.js";
+import { chooseRejectsFile, rejectsFileOf } from "./source/rejects-path.js";
 import type { SyncedState } from "./state/map-state.js";
 import type { SyncHooks, SyncResult } from "./sync-hooks.js";
 import type { SyncRun } from "./sync-run.js";
@@ -26,11 +26,12 @@ export async function runAttempt(
   hooks: SyncHooks,
   earlierAttempts: AttemptHistory,
 ): Promise<SyncResult> {
-  const rejects = request.source.rejects ?? defaultRejectsPath(request.source.inputs);
+  const { url, id } = run.client;
+  const rejects = chooseRejectsFile(request, url, id);
   await waitForEarlierRequests(run, request.settleTime);
   // A separate file, since this run replaces its own rejects file.
   const earlier = await finishInterruptedUpdates(
-    createApplyContext(`${run.client.id}-unfinished.rejects.geojsonl`, run),
+    createApplyContext(rejectsFileOf(`${id}-unfinished.rejects.geojsonl`, url, id, "unfinished"), run),
   );
   if (earlier?.error) throw earlier.error;
   if (earlier) hooks.onInterruptedUpdatesFinished?.(earlier);

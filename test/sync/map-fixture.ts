@@ -165,7 +165,7 @@ export class MapFixture {
       traffic: { concurrency: 4, retries: 2 },
       signal: never,
       backupPath: findFreeBackupPath(this.folder, this.id, new Date()),
-      rejectsPath: this.rejects,
+      rejectsFile: { path: this.rejects, origin: "test" },
       ...given,
     };
   }

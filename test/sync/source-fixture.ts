@@ -21,6 +21,7 @@ import type { PlanMode } from "../../src/sync/plan/plan.js";
 import { defaultSyncSettings, type SourceRequest, type SyncRequest } from "../../src/sync/request.js";
 import { checkCoordinateOrder } from "../../src/sync/source/coordinate-order.js";
 import { type ReadSource, readSource } from "../../src/sync/source/read-source.js";
+import { chooseRejectsFile } from "../../src/sync/source/rejects-path.js";
 import { createTestHost } from "../support/host.js";
 
 export const mapId = "6f1d7a52-3c1e-4b7f-9f0a-2d8f0c6c1a11";
@@ -89,7 +90,14 @@ export class SourceFixture implements AsyncDisposable {
       ...request,
       source: { rejects: this.path(`rejects-${this.spools.length}.geojsonl`), ...request.source },
     });
-    const source = await readSource(wanted, createTestHost(), workspace, spool, key);
+    const source = await readSource(
+      wanted,
+      createTestHost(),
+      workspace,
+      spool,
+      chooseRejectsFile(wanted, "http://localhost", "m"),
+      key,
+    );
     return new Reading(wanted, source, workspace);
   }
 

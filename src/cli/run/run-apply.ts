@@ -8,7 +8,7 @@ import type { ApplyReport } from "../../sync/apply/apply-context.js";
 import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
 import { isEmptyPlan } from "../../sync/plan/plan.js";
 import { openPlan } from "../../sync/plan/plan-reader.js";
-import { checkRejectsPath } from "../../sync/source/rejects-path.js";
+import { checkRejectsFile, rejectsFileOf } from "../../sync/source/rejects-path.js";
 import type { ApplyArguments } from "../commands/apply.js";
 import { printNotice } from "../output/print.js";
 import { renderCounts } from "../output/sync-report.js";
@@ -20,8 +20,8 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   await using spool = new Spool();
   const plan = await openPlan(args.plan, spool);
   const { header, counts } = plan;
-  const rejects = args.rejects ?? `${args.plan}.rejects.geojsonl`;
-  checkRejectsPath(rejects);
+  const rejects = rejectsFileOf(args.rejects ?? `${args.plan}.rejects.geojsonl`, header.service, header.map, args.plan);
+  checkRejectsFile(rejects);
   await using session = await openSession({ ...args, recordedUrl: header.service }, { id: header.map });
   const { run, display } = session;
   const confirm = () => {

@@ -11,7 +11,7 @@ import {
   prepareRestore,
   type RestorePlan,
 } from "../../sync/plan/plan-restore.js";
-import { checkRejectsPath, removeOldRejects } from "../../sync/source/rejects-path.js";
+import { checkRejectsFile, rejectsFileOf, removeOldRejects } from "../../sync/source/rejects-path.js";
 import type { ReadonlySyncRun } from "../../sync/sync-run.js";
 import type { RestoreArguments } from "../commands/restore.js";
 import { mapIdOf, restorationSettingsOf } from "../options/sync-options.js";
@@ -24,8 +24,10 @@ import { confirmed, openReadingSession, openSession, type SyncSession } from "./
 export async function runRestore(args: RestoreArguments): Promise<number> {
   const settings = restorationSettingsOf(args);
   const backup = await openBackup(args.backupfile);
-  const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
-  checkRejectsPath(rejects);
+  const { service, map: mapId } = backup.header;
+  const path = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
+  const rejects = rejectsFileOf(path, service, mapId, args.backupfile);
+  checkRejectsFile(rejects);
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, recordedUrl: backup.header.service };
   /** @throws guard-sync */

@@ -1,6 +1,6 @@
 /** Parses a job file. */
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { normalize, resolve } from "node:path";
 import { createError } from "../../errors.js";
 import { gridFolders } from "../../io/grid-folders.js";
 import { describeSystemError } from "../../io/input/source.js";
@@ -37,12 +37,18 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
   refuseSecrets(document);
   const job = jobFile.read(resolveReferences(document, environment));
   const seen = new Set<string>();
+  const rejectsPaths = new Map<string, string>();
   const steps = job.steps.map(({ value, place }) => {
-    const step = toStep(value, place, job, environment);
+    const step = toStep(value, place, job, resolve(file), environment);
     if (seen.has(step.name)) throw place.error(`an earlier step is named "${step.name}"; give each step its own name`);
     const missing = step.needs.find((need) => !seen.has(need));
     if (missing !== undefined) throw place.error(`needs "${missing}", which is not an earlier step`);
     seen.add(step.name);
+    const rejects = rejectsPathOf(step);
+    const other = rejects && rejectsPaths.get(rejects);
+    if (other !== undefined && other !== null)
+      throw place.error(`step "${other}" has the same file for rejects, ${rejects}; name another one with rejects`);
+    if (rejects !== null) rejectsPaths.set(rejects, step.name);
     return step;
   });
   const { service, onFailure, report, page, metrics } = job;
@@ -57,6 +63,12 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
   };
 }
 
+/** The path of rejects that a step states or has by its name; null if it follows from the output. */
+function rejectsPathOf(step: Step): string | null {
+  const { rejects } = step.kind === "sync" ? step.request.source : step.request;
+  return rejects === undefined ? null : normalize(rejects);
+}
+
 /** Job files are kept in repositories and on shared disks, so they must not contain secrets. */
 function refuseSecrets(job: YamlPlace): void {
   const service = (job.value as { service?: unknown } | null)?.service;
@@ -66,7 +78,13 @@ function refuseSecrets(job: YamlPlace): void {
   throw place.error("job files must not contain secrets; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
 }
 
-function toStep(members: StepMembers, place: YamlPlace, job: JobMembers, environment: NodeJS.ProcessEnv): Step {
+function toStep(
+  members: StepMembers,
+  place: YamlPlace,
+  job: JobMembers,
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Step {
   const { value: target, place: at } = members.target;
   const retries = members.retries ?? job.retries ?? defaultRetries.retries;
   const base = {
@@ -83,7 +101,7 @@ function toStep(members: StepMembers, place: YamlPlace, job: JobMembers, environ
   if (typeof target !== "string") {
     refuseMembers(members, fileMembers, place, "is an option for file targets, but the target is a map");
     if (members.rejects !== undefined) path.read(place.at("rejects", members.rejects));
-    const request = toSyncRequest(members, target, at, environment);
+    const request = toSyncRequest(members, target, at, file, environment);
     return { ...base, kind: "sync", request, backup: target.backup ?? null };
   }
   if (parseMapInput(target) !== null) throw at.error(`write a map target as {map: ${parseMapInput(target)}, mode: …}`);
@@ -195,6 +213,7 @@ function toSyncRequest(
   members: StepMembers,
   target: TargetMembers,
   at: YamlPlace,
+  file: string,
   environment: NodeJS.ProcessEnv,
 ): SyncRequest {
   const { keepUnmanaged, deleteUnmanaged, scope, match, remoteField, mode = defaultSyncSettings.mode } = target;
@@ -203,7 +222,8 @@ function toSyncRequest(
   if (mode === "append" && remoteField !== undefined)
     throw at.error("mode append does not match features: remove remoteField");
   return {
-    // Sources of two steps may have the same name, names of steps are unique.
+    // Sources of two steps may have the same name, and steps may get other sources and maps.
+    rejectsOwner: JSON.stringify([file, members.name]),
     source: { rejects: `${fileName(members.name)}.rejects.geojsonl`, ...toSourceRequest(members, environment) },
     map: target.map.replace(/^map:/, ""),
     mode,

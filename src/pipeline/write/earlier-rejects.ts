@@ -10,15 +10,16 @@ const maxLineBytes = 1 << 28;
 /**
  * Whether a path is unused or contains rejects of an earlier run, judging by its first line, so that scheduled runs can
  * repeat without replacing any other file. Pipes and devices can always be written.
+ * @param origin refuses rejects that state another origin, such as those of another map
  * @throws input-unreadable
  */
-export function canWriteRejects(path: string): boolean {
+export function canWriteRejects(path: string, origin?: string): boolean {
   if (!existsSync(path)) return true;
   const stat = statSync(path);
   if (!stat.isFile()) return !stat.isDirectory();
   if (stat.size === 0) return true;
   try {
-    return isRejectLine(readFirstLine(path));
+    return isRejectLine(readFirstLine(path), origin);
   } catch (error) {
     throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
   }
@@ -42,10 +43,16 @@ function readFirstLine(path: string): string {
   }
 }
 
-function isRejectLine(line: string): boolean {
+interface FirstLine {
+  readonly type?: unknown;
+  readonly reject?: { readonly code?: unknown; readonly origin?: unknown };
+}
+
+function isRejectLine(line: string, origin: string | undefined): boolean {
   try {
-    const { type, reject } = JSON.parse(line) as { readonly type?: unknown; readonly reject?: { code?: unknown } };
-    return type === "Feature" && typeof reject?.code === "string";
+    const { type, reject } = JSON.parse(line) as FirstLine;
+    if (type !== "Feature" || typeof reject?.code !== "string") return false;
+    return origin === undefined || reject.origin === undefined || reject.origin === origin;
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@ import { withSpan } from "../../tracing/span.js";
 import { defaultBackupFolder, findFreeBackupPath } from "../journal/backup.js";
 import type { OpenPlan } from "../plan/plan.js";
 import { openBaselineFor } from "../plan/prepare-sync.js";
+import type { RejectsFile } from "../source/rejects-path.js";
 import { updateBaseline } from "../state/update-baseline.js";
 import type { SyncRun } from "../sync-run.js";
 import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply-context.js";
@@ -14,7 +15,7 @@ export interface AppliedPlan extends ApplyReport {
 }
 
 /** Applies a plan that has passed the guards, and updates the baseline. */
-export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
+export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: RejectsFile, run: SyncRun): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
   const baseline = openBaselineFor(run.state, settings, key);
   let isAsPlanned = false;
@@ -30,8 +31,8 @@ export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, ru
   return { ...report, isAsPlanned: isAsPlanned && isFullyApplied(report) };
 }
 
-/** @param rejectsPath file for features that the service rejects */
-export function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
+/** @param rejectsFile for features that the service rejects */
+export function createApplyContext(rejectsFile: RejectsFile, run: SyncRun): ApplyContext {
   const { context, client, spool, stateFolder } = run;
   return {
     client,
@@ -41,7 +42,7 @@ export function createApplyContext(rejectsPath: string, run: SyncRun): ApplyCont
     traffic: context.traffic,
     signal: context.host.signal,
     backupPath: findFreeBackupPath(context.backupPath ?? defaultBackupFolder(stateFolder), client.id, context.host.now),
-    rejectsPath,
+    rejectsFile,
     ...(context.onApplyProgress ? { onProgress: context.onApplyProgress } : {}),
   };
 }

@@ -4,6 +4,7 @@ import type { Spool } from "../../io/input/spool.js";
 import type { MapClient, Traffic } from "../../remote/client/map-client.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { BaselineEntry } from "../plan/plan.js";
+import type { RejectsFile } from "../source/rejects-path.js";
 import type { MapReread } from "./map-reread.js";
 import type { PatchSemantics } from "./patch-semantics.js";
 
@@ -51,7 +52,7 @@ export interface ApplyContext {
   /** An unused path (`findFreeBackupPath`). */
   readonly backupPath: string;
   /** Rejected features are appended to this file. */
-  readonly rejectsPath: string;
+  readonly rejectsFile: RejectsFile;
   readonly onProgress?: (progress: ApplyProgress) => void;
   /**
    * Called with the map as read after creates and updates, before any delete.

@@ -75,7 +75,7 @@ async function runSteps(
   { journal, backup, etagChain }: ApplyResources,
   steps: (run: ApplyRun) => Promise<AppliedState>,
 ): Promise<ApplyReport> {
-  const failures = new FailuresFile(context.rejectsPath);
+  const failures = new FailuresFile(context.rejectsFile);
   const run = new ApplyRun(plan, context, journal, failures, backup ?? nullRecorder, etagChain);
   let stopError: GeoferryError | null = null;
   let done: AppliedState = { put: false, etag: null };

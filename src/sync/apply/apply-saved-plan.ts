@@ -5,7 +5,7 @@ import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js"
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
-import { removeOldRejects } from "../source/rejects-path.js";
+import { type RejectsFile, removeOldRejects } from "../source/rejects-path.js";
 import { readSourceFileDigests } from "../source/source-file-digests.js";
 import type { SyncRun } from "../sync-run.js";
 import { applyAndUpdateBaseline } from "./apply-and-update-baseline.js";
@@ -13,13 +13,13 @@ import type { ApplyReport } from "./apply-context.js";
 
 /**
  * Applies a saved plan if source and map have not changed since.
- * @param rejects path for features that the service rejects
+ * @param rejects for features that the service rejects
  * @returns null if there is nothing to do, or the user did not confirm
  * @throws plan-stale, guard-sync; then nothing was sent
  */
 export async function applySavedPlan(
   plan: OpenPlan,
-  rejects: string,
+  rejects: RejectsFile,
   run: SyncRun,
   confirm: () => Promise<boolean>,
 ): Promise<ApplyReport | null> {

@@ -3,6 +3,7 @@ import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import type { PlannedFeature } from "../plan/plan.js";
+import type { RejectsFile } from "../source/rejects-path.js";
 
 /** Why a feature was not applied to the map. */
 export interface Refusal {
@@ -18,15 +19,20 @@ export interface Refusal {
  * correct the file and push it again.
  */
 export class FailuresFile {
+  private readonly path: string;
+  private readonly origin: string;
   private hasFailures = false;
   private queue: Promise<unknown> = Promise.resolve();
 
-  /** @param path may already contain rejects of the source; features are appended */
-  constructor(private readonly path: string) {}
+  /** @param file may already contain rejects of the source; features are appended */
+  constructor({ path, origin }: RejectsFile) {
+    this.path = path;
+    this.origin = origin;
+  }
 
   /** @throws output-failed */
   add(feature: PlannedFeature, { code, reason, path }: Refusal): Promise<void> {
-    const reject = { code, reason, ...(path === null ? {} : { path }) };
+    const reject = { code, reason, ...(path === null ? {} : { path }), origin: this.origin };
     const added = this.queue.then(() =>
       this.wrapWriteErrors(() => appendFile(this.path, `${stringifyExactly({ ...feature, reject })}\n`)),
     );

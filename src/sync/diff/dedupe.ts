@@ -98,10 +98,8 @@ export async function deduplicate(
   checkGuards(found.plan);
   if (isEmptyPlan(found.plan.counts) || !(await hooks.confirm(found))) return { found, applied: null };
   // The plan only deletes, so no feature is written to the rejects file.
-  return {
-    found,
-    applied: await applyAndUpdateBaseline(found.plan, join(run.spool.folder(), "rejects.geojsonl"), run),
-  };
+  const rejects = { path: join(run.spool.folder(), "rejects.geojsonl"), origin: "" };
+  return { found, applied: await applyAndUpdateBaseline(found.plan, rejects, run) };
 }
 
 /**

@@ -15,6 +15,7 @@ import type { SyncRequest } from "../request.js";
 import { checkCoordinateOrder } from "../source/coordinate-order.js";
 import { findMapIdField } from "../source/id-fields.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
+import { chooseRejectsFile } from "../source/rejects-path.js";
 import { checkFilters } from "../source/source-filters.js";
 import { type Baseline, hashOfSettings, type MapState } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
@@ -92,7 +93,14 @@ export function prepareSyncIfChanged(
 
 const readSourceTraced = (request: SyncRequest, run: ReadonlySyncRun, workspace: Workspace): Promise<ReadSource> =>
   withSpan("read source", {}, () =>
-    readSource(request, run.context.host, workspace, run.spool, knownKeyReader(request, run)),
+    readSource(
+      request,
+      run.context.host,
+      workspace,
+      run.spool,
+      chooseRejectsFile(request, run.client.url, run.client.id),
+      knownKeyReader(request, run),
+    ),
   );
 
 const mapAddress = ({ client }: ReadonlySyncRun) => ({ service: client.url, map: client.id });

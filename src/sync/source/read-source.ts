@@ -25,6 +25,7 @@ import { isUuid } from "../keys/key-value.js";
 import type { SyncRequest } from "../request.js";
 import { type FieldStats, FieldStatsCollector } from "./field-stats.js";
 import { createIdFieldNotice, findIdFields } from "./id-fields.js";
+import type { RejectsFile } from "./rejects-path.js";
 import { isInScope, OutOfScopeCounter } from "./scope.js";
 import { readSourceFileDigests, type SourceFileDigest } from "./source-file-digests.js";
 import { SourceRejects } from "./source-rejects.js";
@@ -88,10 +89,16 @@ export async function readSource(
   host: Host,
   workspace: Workspace,
   spool: Spool,
+  rejectsFile: RejectsFile,
   key?: KeyReader,
 ): Promise<ReadSource> {
   const { inputs } = request.source;
-  const rejects = await SourceRejects.create(request.source, host, join(spool.folder(), "rejects.geojsonl"));
+  const rejects = await SourceRejects.create(
+    request.source,
+    host,
+    rejectsFile,
+    join(spool.folder(), "rejects.geojsonl"),
+  );
   let layers: readonly LayerInfo[] = [];
   const onLayers = (opened: readonly LayerInfo[]) => {
     layers = opened;

@@ -1,7 +1,6 @@
 /** Collects the rejected features of a source and writes their file. */
 
 import { appendFileSync, existsSync } from "node:fs";
-import { basename, extname } from "node:path";
 import { createError } from "../../errors.js";
 import { readTextLines } from "../../io/input/text-lines.js";
 import { OutputSet } from "../../io/output/output-set.js";
@@ -9,9 +8,9 @@ import type { Geometry } from "../../model/geometry.js";
 import { PathPlan } from "../../pipeline/plan/path-plan.js";
 import { parseThreshold, type Threshold } from "../../pipeline/plan/thresholds.js";
 import type { Host } from "../../pipeline/request.js";
-import { canWriteRejects } from "../../pipeline/write/earlier-rejects.js";
 import type { Properties } from "../../remote/wire.js";
 import type { SourceRequest } from "../request.js";
+import { checkRejectsFile, type RejectsFile } from "./rejects-path.js";
 
 /** A line of a rejects file: the feature as far as it is readable, the reason and its location. */
 export interface RejectLine {
@@ -22,6 +21,8 @@ export interface RejectLine {
   readonly reject: {
     readonly code: string;
     readonly reason: string;
+    /** See `RejectsFile`. */
+    readonly origin?: string;
     /** Location of an unreadable feature; absent for an invalid key. */
     readonly layer?: string;
     readonly record?: number;
@@ -30,43 +31,31 @@ export interface RejectLine {
   };
 }
 
-/** The base name of an input: `places` for `../in/places.csv`, `stdin` for `-`, the file name of a URL. */
-function inputStem(input: string): string {
-  if (input === "-") return "stdin";
-  const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(input);
-  const name = basename(isAddress ? input.replace(/[?#].*$/s, "") : input).replace(/[:\\]/g, "-");
-  return basename(name, extname(name)) || "source";
-}
-
-/** In the working directory, since the folder of the data may not be writable. */
-export const defaultRejectsPath = (inputs: readonly string[]): string =>
-  `${inputStem(inputs[0] ?? "")}.rejects.geojsonl`;
-
 /**
  * Keeps rejects in the spool until it is clear that they were not caused by swapped coordinates; then `publish` writes
- * them to their path. Replaces the rejects file of an earlier run, and deletes it if there are no rejects; any other
- * file at the path of `--rejects` is kept and causes an error.
+ * them to their path. Replaces the rejects file of an earlier run with the same origin, and deletes it if there are no
+ * rejects; any other file at that path is kept and causes an error.
  */
 export class SourceRejects {
   count = 0;
 
   private constructor(
-    /** Path of the published rejects. */
-    readonly path: string,
+    private readonly file: RejectsFile,
     /** Path in the spool. */
     readonly spoolPath: string,
-    private readonly overwrite: boolean,
     private readonly limit: Threshold | null,
     private readonly rephrase: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
   /** @throws output-exists, output-failed, usage if the file must not be written */
-  static async create(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
-    const { inputs, rejects, maxRejects } = request;
-    const path = rejects ?? defaultRejectsPath(inputs);
-    const overwrite = rejects === undefined || canWriteRejects(path);
+  static async create(
+    { inputs, maxRejects }: SourceRequest,
+    host: Host,
+    file: RejectsFile,
+    spooled: string,
+  ): Promise<SourceRejects> {
     new PathPlan(
-      { inputs, output: "-", rejects: path, overwrite },
+      { inputs, output: "-", rejects: file.path, overwrite: true },
       {
         format: host.registry.get("geojsonseq"),
         registry: host.registry,
@@ -76,13 +65,8 @@ export class SourceRejects {
         fileStem: null,
       },
     );
-    return new SourceRejects(
-      path,
-      spooled,
-      overwrite,
-      parseThreshold("--max-rejects", maxRejects),
-      host.rewriteMessage,
-    );
+    checkRejectsFile(file);
+    return new SourceRejects(file, spooled, parseThreshold("--max-rejects", maxRejects), host.rewriteMessage);
   }
 
   /** Rejects a readable feature. */
@@ -115,17 +99,23 @@ export class SourceRejects {
       throw createError("guard-rejects", { rejected: count, limit: limit.text, advice });
   }
 
+  /** Path of the published rejects. */
+  get path(): string {
+    return this.file.path;
+  }
+
   /** Writes the file. @returns its path, or null if there are no rejects @throws output-failed, output-exists */
   async publish(): Promise<string | null> {
     const outputs = new OutputSet();
+    // The reject is the last member of each line.
+    const end = `,"origin":${JSON.stringify(this.file.origin)}}}\n`;
     try {
-      if (this.count === 0) {
-        if (this.overwrite) outputs.remove(this.path);
-      } else {
-        const sink = await outputs.create(this.path, { overwrite: this.overwrite });
+      if (this.count === 0) outputs.remove(this.path);
+      else {
+        const sink = await outputs.create(this.path, { overwrite: true });
         const file = await sink.create();
         for await (const lines of readTextLines(this.spoolPath)) {
-          await file.write(Buffer.from(lines.map(({ text }) => `${text}\n`).join("")));
+          await file.write(Buffer.from(lines.map(({ text }) => text.slice(0, -2) + end).join("")));
         }
       }
       await outputs.commit();

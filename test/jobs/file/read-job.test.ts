@@ -212,6 +212,16 @@ describe("errors in job files", () => {
       '4:5: steps[2]: an earlier step is named "a"',
     ],
     [
+      "rejects of two steps in one file, also by their names",
+      "name: n\nsteps:\n  - {name: a/b, source: a, target: {map: m}}\n  - {name: a-b, source: c, target: {map: m}}\n",
+      '4:5: steps[2]: step "a/b" has the same file for rejects, a-b.rejects.geojsonl; name another one with rejects',
+    ],
+    [
+      "rejects of two steps in one file",
+      "name: n\nsteps:\n  - {name: a, source: a, target: b, rejects: r}\n  - {name: b, source: c, target: d, rejects: ./r}\n",
+      '4:5: steps[2]: step "a" has the same file for rejects, r; name another one with rejects',
+    ],
+    [
       "a need for a later step",
       "name: n\nsteps:\n  - {name: a, source: a, target: b, needs: b}\n  - {name: b, source: c, target: d}\n",
       '3:5: steps[1]: needs "b", which is not an earlier step',

@@ -50,6 +50,7 @@ describe("rejected features", () => {
           code: "refused",
           reason: expect.stringContaining("U+0000"),
           path: "features[1].properties.name",
+          origin: "test",
         },
       },
     ]);
@@ -114,7 +115,7 @@ test("a run reports completed changes even if the rejects file cannot be written
   const target = await services.real.newTarget();
   const report = await target.sync([...some(1, 3), pointFeature(5, 5, { ref: 5, name: "a\0" })], {
     mode: "incremental",
-    tools: { rejectsPath: join(target.folder, "missing", "rejects.geojsonl") },
+    tools: { rejectsFile: { path: join(target.folder, "missing", "rejects.geojsonl"), origin: "test" } },
   });
   expect(report).toMatchObject({ rejects: null, failed: 1, error: { code: "output-failed" } });
   expect(await target.features()).toHaveLength(report.created);

@@ -104,7 +104,7 @@ async function restore(backup: string) {
   await applyPlan(plan, {
     ...{ client, spool, stateFolder: folder, traffic: { concurrency: 1, retries: 1 }, signal: never },
     ...{ serviceBehavior: { patchSemantics: null, savePatchSemantics: () => {} }, backupPath: `${backup}.again` },
-    rejectsPath: join(folder, "restore-rejects.geojsonl"),
+    rejectsFile: { path: join(folder, "restore-rejects.geojsonl"), origin: "test" },
   });
   return counts;
 }

@@ -155,7 +155,11 @@ await describeOnEveryFixture((kind) => {
     };
     const { plan } = await planDedupe(request, run, () => {});
     expect((await dedupe(map, "--delete-different", "--keep", "last")).status).toBe(0);
-    const report = await applyAndUpdateBaseline(plan, join(world.folder, `${map}-rejects.geojsonl`), run);
+    const report = await applyAndUpdateBaseline(
+      plan,
+      { path: join(world.folder, `${map}-rejects.geojsonl`), origin: "test" },
+      run,
+    );
     expect([report.deleted, report.withheld?.why, report.error?.code]).toEqual([0, "changed", "map-changed"]);
     expect(await idsOn(map)).toEqual([ids[1]]);
   });

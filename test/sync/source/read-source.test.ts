@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Kind } from "../../../src/model/geometry.js";
-import { defaultRejectsPath } from "../../../src/sync/source/source-rejects.js";
+import { chooseRejectsFile } from "../../../src/sync/source/rejects-path.js";
 import { samples } from "../../support/command.js";
 import { convertFile } from "../../support/host.js";
-import { refusal, SourceFixture } from "../source-fixture.js";
+import { createRequest, refusal, SourceFixture } from "../source-fixture.js";
 
 const side = new SourceFixture();
 afterAll(() => side[Symbol.asyncDispose]());
@@ -183,12 +184,53 @@ describe("rejects of a source", () => {
     }
   });
 
+  const defaultFile = (inputs: readonly string[], map = "m") =>
+    chooseRejectsFile(createRequest(inputs), "http://localhost", map);
+  const defaultPath = (inputs: readonly string[], map?: string) => defaultFile(inputs, map).path;
+
   test("rejects of a source are written to the working directory by default, and never over the input", async () => {
-    expect(defaultRejectsPath(["../in/places.csv", "more.csv"])).toBe("places.rejects.geojsonl");
-    expect(defaultRejectsPath(["-"])).toBe("stdin.rejects.geojsonl");
-    expect(defaultRejectsPath(["https://example.org/data/places.gpkg?v=1#x"])).toBe("places.rejects.geojsonl");
-    expect(defaultRejectsPath(["map:7c0f"])).toBe("map-7c0f.rejects.geojsonl");
+    expect(defaultPath(["../in/places.csv", "more.csv"])).toBe("places.rejects.geojsonl");
+    expect(defaultPath(["-"])).toBe("stdin.rejects.geojsonl");
+    expect(defaultPath(["https://example.org/data/places.gpkg?v=1#x"])).toBe("places.rejects.geojsonl");
+    expect(defaultPath(["map:7c0f"])).toBe("map-7c0f.rejects.geojsonl");
     const path = flawed("input.csv");
     expect((await refusal(() => side.read(path, { source: { rejects: path } }))).kind).toBe("usage");
+  });
+
+  test("rejects of another input are kept", async () => {
+    const [one, other] = [flawed("roads.csv"), flawed("roads2.csv")];
+    const shared = side.path("shared.rejects.geojsonl");
+    const reading = await side.read(one, { source: { rejects: shared } });
+    await reading.source.rejects.publish();
+    const written = readFileSync(shared, "utf8");
+    expect(written).toContain('"reject":{');
+    // The same input may replace its rejects.
+    await (await side.read(one, { source: { rejects: shared } })).source.rejects.publish();
+    expect(readFileSync(shared, "utf8")).toBe(written);
+    expect((await refusal(() => side.read(other, { source: { rejects: shared } }))).code).toBe("output-exists");
+    expect(readFileSync(shared, "utf8")).toBe(written);
+  });
+
+  test("by default, rejects of inputs with the same name and of several maps get files of their own", () => {
+    const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), "geoferry-rejects-"))];
+    process.chdir(folder);
+    try {
+      const write = ({ path, origin }: { path: string; origin: string }) =>
+        writeFileSync(
+          path,
+          `{"type":"Feature","geometry":null,"properties":{},"reject":{"code":"c","origin":"${origin}"}}\n`,
+        );
+      write(defaultFile(["x/roads.csv"], "a"));
+      expect(defaultPath(["x/roads.csv"], "a")).toBe("roads.rejects.geojsonl");
+      expect(defaultPath(["x/roads.csv"], "b")).toBe("roads-2.rejects.geojsonl");
+      write(defaultFile(["y/roads.csv"], "a"));
+      expect(defaultPath(["z/roads.csv"], "a")).toBe("roads-3.rejects.geojsonl");
+      rmSync("roads.rejects.geojsonl");
+      expect(defaultPath(["y/roads.csv"], "a")).toBe("roads-2.rejects.geojsonl");
+      expect(defaultPath(["x/roads.csv"], "a")).toBe("roads.rejects.geojsonl");
+    } finally {
+      process.chdir(before);
+      rmSync(folder, { recursive: true });
+    }
   });
 });
