@@ -813,7 +813,11 @@ describe.skipIf(!store)("a map and a bucket", () => {
     const none = await run("push", bucket.at("in/none.csv"), ...keyed, "--mode", "full", "--yes");
     expect(none.status).toBe(3);
     const away = { ...environment, AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" };
-    const { status } = await world.geoferry(["push", source, ...keyed, "--mode", "full", "--yes"], { env: away });
+    const { status } = await world.geoferry(["push", source, ...keyed, "--mode", "full", "--yes"], {
+      env: away,
+      // A process keeps its connection to the store.
+      fresh: true,
+    });
     expect(status).toBe(8);
     expect(await world.features(map)).toHaveLength(2);
   }, 120_000);
