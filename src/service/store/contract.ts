@@ -89,6 +89,8 @@ export interface AccountStore {
 
   /** Sets the token of the link that creates the first account, and replaces an earlier one. */
   setSetupToken(token: { hash: Uint8Array; expires: number }): Promise<void>;
+  /** Whether `useSetupToken` would return true. */
+  canUseSetupToken(token: { hash: Uint8Array; now: number }): Promise<boolean>;
   /** Returns true once, for the current token, before it expires and while there is no account. */
   useSetupToken(token: { hash: Uint8Array; now: number }): Promise<boolean>;
 

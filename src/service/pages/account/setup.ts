@@ -41,9 +41,10 @@ const setupLinkUnusable = (): PageError =>
   );
 
 async function showSetupPage(context: PageContext): Promise<PageResult> {
-  if (await hasAccounts(context.services.store)) return redirectTo("/sign-in");
-  const token = context.query.get("token") ?? "";
-  if (token === "") throw setupLinkUnusable();
+  const { now, query, services } = context;
+  if (await hasAccounts(services.store)) return redirectTo("/sign-in");
+  const token = query.get("token") ?? "";
+  if (!(await services.store.canUseSetupToken({ hash: hashSecret(token), now }))) throw setupLinkUnusable();
   return renderSetupPage(context, token, "", new Map());
 }
 

@@ -106,7 +106,7 @@ function credentialMethods(
 
 function tokenMethods(
   db: Database,
-): Pick<AccountStore, "addToken" | "revokeToken" | "setSetupToken" | "useSetupToken"> {
+): Pick<AccountStore, "addToken" | "revokeToken" | "setSetupToken" | "canUseSetupToken" | "useSetupToken"> {
   return {
     async addToken({ hash, credential: id, created, expires }) {
       await db.run(
@@ -133,6 +133,14 @@ function tokenMethods(
         hash,
         expires,
       );
+    },
+    async canUseSetupToken({ hash, now }) {
+      const found = await db.rows(
+        "SELECT 1 FROM setup_token WHERE hash = $1 AND expires > $2 AND NOT EXISTS (SELECT FROM accounts)",
+        hash,
+        now,
+      );
+      return found.length === 1;
     },
     async useSetupToken({ hash, now }) {
       const used = await db.run(

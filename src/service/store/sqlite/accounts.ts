@@ -9,7 +9,14 @@ const credentialColumns = "id, account, name, client_id AS clientId, created, la
 export function accountReadMethods(
   db: Connection,
 ): SyncStoreMethods<
-  "accountByEmail" | "accountById" | "accounts" | "credentialByClientId" | "credentials" | "session" | "auditEntries"
+  | "accountByEmail"
+  | "accountById"
+  | "accounts"
+  | "credentialByClientId"
+  | "credentials"
+  | "session"
+  | "canUseSetupToken"
+  | "auditEntries"
 > {
   return {
     accountByEmail: (email) =>
@@ -33,6 +40,12 @@ export function accountReadMethods(
         hash,
         now,
       ) ?? null,
+    canUseSetupToken: ({ hash, now }) =>
+      db.get<object>(
+        "SELECT 1 FROM setup_token WHERE hash = ? AND expires > ? AND NOT EXISTS (SELECT 1 FROM accounts)",
+        hash,
+        now,
+      ) !== undefined,
     auditEntries: ({ map, account: of, limit }) => listAuditEntries(db, { map, account: of }, limit),
   };
 }

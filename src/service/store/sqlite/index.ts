@@ -25,6 +25,7 @@ const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes"
   credentialByClientId: "reads",
   credentials: "reads",
   session: "reads",
+  canUseSetupToken: "reads",
   auditEntries: "reads",
   map: "reads",
   maps: "reads",

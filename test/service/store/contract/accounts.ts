@@ -187,9 +187,14 @@ export function describeAccounts(open: OpenStore): void {
     test("works once", async () => {
       const store = await open();
       await store.setSetupToken({ hash: hashOf("setup"), expires: testTime + hour });
+      const states = () =>
+        Promise.all(["guess", "setup"].map((text) => store.canUseSetupToken({ hash: hashOf(text), now: testTime })));
+      expect(await states()).toEqual([false, true]);
+      expect(await store.canUseSetupToken({ hash: hashOf("setup"), now: testTime + hour })).toBe(false);
       expect(await store.useSetupToken({ hash: hashOf("guess"), now: testTime })).toBe(false);
       expect(await store.useSetupToken({ hash: hashOf("setup"), now: testTime })).toBe(true);
       expect(await store.useSetupToken({ hash: hashOf("setup"), now: testTime })).toBe(false);
+      expect(await states()).toEqual([false, false]);
     });
 
     test("does not work if it has expired, was replaced, or if there is an account", async () => {
