@@ -92,10 +92,13 @@ function fallbackReason(outcome: WriteOutcome): string | null {
   return null;
 }
 
-/** The tag of the map, if it is still unchanged since the plan. @throws map-changed */
+/**
+ * The tag of the map, if it is still unchanged since the plan. Without a strong tag, which makes the request conditional, the
+ * map is read again. @throws map-changed
+ */
 async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
-  if (snapshot.etag !== null) return snapshot.etag;
+  if (strongEtag(snapshot.etag) !== null) return snapshot.etag;
   await using reading = await MapReread.read(run);
   if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
   return reading.snapshot.etag;

@@ -1,5 +1,5 @@
 /** Clients push to one map at once if the service sends no entity tags, so that no write can be conditional. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -211,4 +211,40 @@ it("dedupe reports when a concurrent run deletes the features that it keeps", as
   expect(applied!.error?.message).toMatch(
     /another writer deleted 4 features that this run kept .*; geoferry restore \S+ restores/,
   );
+});
+
+it("where tags are weak, one PUT does not silently replace what another writer added since the map was read", async () => {
+  const tagged = await AlternativeService.start({
+    entityTags: { suffix: "", matches: (header, tag) => header === tag },
+  });
+  await using weak = await FaultProxy.start(tagged.url);
+  const target = tagged.newMap();
+  let reads = 0;
+  const weaken: ProxyFault = {
+    name: "weak tags",
+    around: async (request, upstream) => {
+      const answer = await upstream.send(request);
+      if (request.method === "GET" && request.path.includes("/features") && reads++ === 0)
+        tagged.fill(target, [createPlace("foreign")]);
+      const { etag } = answer.headers;
+      return etag === undefined ? answer : { ...answer, headers: { ...answer.headers, etag: `W/${etag}` } };
+    },
+  };
+  tagged.fill(target, places(3));
+  weak.choose(() => weaken);
+  const machine = mkdtempSync(join(folder, "machine-"));
+  const source = join(machine, "source.geojsonl");
+  writeFileSync(source, `${JSON.stringify(createPlace("k0", { v: 2 }))}\n`);
+  const request = { guards: noGuards, mode: "full" } as const;
+  const { end, report } = await runSyncInProcess({
+    url: weak.url,
+    as: tagged,
+    folder: machine,
+    map: target,
+    source,
+    request,
+  });
+  expect([end, report!.put]).toEqual(["done", true]);
+  expect(readFileSync(report!.backup!, "utf8")).toContain("foreign");
+  await tagged[Symbol.asyncDispose]();
 });
