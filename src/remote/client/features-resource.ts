@@ -4,7 +4,15 @@ import { continuesPage, EntityTagConditions, parseEntityTag } from "../http/enti
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
 import { maxFeaturesPerRequest, pageSize } from "../wire.js";
-import type { CompleteSet, Condition, DeleteSelector, MapClient, MapPage, WriteOutcome } from "./map-client.js";
+import type {
+  CompleteSet,
+  Condition,
+  DeleteSelector,
+  MapClient,
+  MapPage,
+  ReplaceCondition,
+  WriteOutcome,
+} from "./map-client.js";
 import { InvalidPage, parsePage } from "./parse-page.js";
 import { readMapList } from "./read-map-list.js";
 import { parseWriteOutcome } from "./write-outcome.js";
@@ -67,9 +75,9 @@ export class FeaturesResource implements MapClient {
     return this.write("PATCH", featuresBody(members, features), condition, idempotencyHeader(idempotencyKey));
   }
 
-  replaceAll({ features, remoteField }: CompleteSet, condition?: Condition): Promise<WriteOutcome> {
+  replaceAll({ features, remoteField }: CompleteSet, condition: ReplaceCondition = {}): Promise<WriteOutcome> {
     const members = { type: "FeatureCollection", ...(remoteField !== null && { remoteField }) };
-    return this.write("PUT", featuresBody(members, features), condition);
+    return this.write("PUT", featuresBody(members, features), condition, strictHeader(condition.strict));
   }
 
   remove(selector: DeleteSelector, condition?: Condition): Promise<WriteOutcome> {
@@ -115,6 +123,9 @@ export class FeaturesResource implements MapClient {
 
 /** The key is a string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header). */
 const idempotencyHeader = (key: string): Headers => ({ "idempotency-key": `"${key}"` });
+
+/** RFC 7240, 4.4. */
+const strictHeader = (strict: boolean | undefined): Headers => (strict ? { prefer: "handling=strict" } : {});
 
 /** Serializes `members` plus a `features` array that contains the given JSON texts verbatim. */
 function featuresBody(members: object, features: readonly string[]): string {

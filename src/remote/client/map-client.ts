@@ -73,6 +73,11 @@ export interface Condition {
   readonly ifMatch?: string | null;
 }
 
+export interface ReplaceCondition extends Condition {
+  /** Asks the service to apply nothing if a feature fails (RFC 7240, 4.4), which it may ignore. */
+  readonly strict?: boolean;
+}
+
 /**
  * Client for one map. It retries writes that were certainly not applied (a refused connection, 401, 429), and reads
  * after any transient failure. The signal aborts reads and waiting requests; a write in flight completes so that its
@@ -103,7 +108,7 @@ export interface MapClient {
     condition?: Condition,
   ): Promise<WriteOutcome>;
   /** PUT (4.4). Always a single request. */
-  replaceAll(set: CompleteSet, condition?: Condition): Promise<WriteOutcome>;
+  replaceAll(set: CompleteSet, condition?: ReplaceCondition): Promise<WriteOutcome>;
   /** DELETE (4.6), at most 1000 features. */
   remove(selector: DeleteSelector, condition?: Condition): Promise<WriteOutcome>;
 }

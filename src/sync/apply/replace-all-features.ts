@@ -3,6 +3,7 @@
  * of the map, since the service deletes every feature that it omits. It is never split.
  */
 import { createError, type GeoferryError } from "../../errors.js";
+import { formatCount } from "../../format-count.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
 import type { CompleteSet, WriteOutcome } from "../../remote/client/map-client.js";
@@ -32,9 +33,10 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
   for (let round = 0; ; round++) {
     run.throwIfAborted();
     const { outcome, entry } = await run.sendJournaled({ kind: "put", features: set.features.length }, () =>
-      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag) }),
+      // A feature that fails may replace one that the set omits, and so deletes.
+      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag), strict: run.plan.counts.delete > 0 }),
     );
-    const reason = fallbackReason(outcome);
+    const reason = fallbackReason(outcome, run);
     if (reason !== null) return { kind: "apart", reason };
     // In later rounds, the change may be an earlier, interrupted request that was applied after all.
     if (outcome.kind === "changed" && round === 0) throw conflictError(run);
@@ -85,7 +87,10 @@ async function findCreatedIds({ workspace }: MapReread, run: ApplyRun): Promise<
   return [...created];
 }
 
-function fallbackReason(outcome: WriteOutcome): string | null {
+function fallbackReason(outcome: WriteOutcome, { plan: { counts } }: ApplyRun): string | null {
+  // As asked for, nothing was applied.
+  if (outcome.kind === "answered" && counts.delete > 0 && outcome.success.length === 0 && outcome.failed.length > 0)
+    return `the service rejected ${formatCount(outcome.failed.length, "feature")} of the full synchronization`;
   if (outcome.kind === "too-large") return "one request with all features is too large for the service";
   if (outcome.kind === "not-offered") return "the service does not support full synchronization";
   if (outcome.kind === "refused") return `the service rejected the full synchronization: ${outcome.reason}`;

@@ -24,6 +24,22 @@ const some = (first: number, last: number, more: object = {}): FeatureInput[] =>
   Array.from({ length: last - first + 1 }, (_, n) => pointFeature((first + n) / 1000, 47, { ref: first + n, ...more }));
 
 describe("rejected features", () => {
+  test("a full push that fits one PUT deletes nothing if a feature fails, which may have a new key", async () => {
+    const target = await services.real.newTarget();
+    await target.put(...some(1, 3));
+    const report = await target.sync([...some(1, 2), pointFeature(3, 3, { ref: 30, name: "a\0" }), ...some(4, 4)], {
+      mode: "full",
+    });
+    expect(report).toMatchObject({
+      created: 1,
+      deleted: 0,
+      failed: 1,
+      withheld: { deletes: 1, why: "failed" },
+      put: false,
+    });
+    expect((await target.properties()).map(({ ref }) => ref)).toEqual([1, 2, 3, 4]);
+  });
+
   test("rejected features are written to the rejects file with reasons, and nothing is deleted", async () => {
     const target = await services.real.newTarget();
     await target.put(...some(1, 3));
