@@ -20,7 +20,7 @@ export interface WarmRequest {
 }
 
 /** Commands that run until they are told to end, or belong to a terminal or a shell. */
-const lasting = new Set(["serve", "worker", "view", "admin", "login", "__complete", "completion"]);
+const lasting = new Set(["serve", "worker", "view", "login", "__complete", "completion"]);
 
 const timeoutMs = 120_000;
 
