@@ -40,9 +40,12 @@ export const rejectsFileOf = (path: string, service: string, map: string, source
 export function chooseRejectsFile(request: SyncRequest, service: string, map: string): RejectsFile {
   const { inputs, rejects } = request.source;
   const places = inputs.map((input) => (input === "-" || isAddress(input) ? input : resolve(input)));
-  const origin =
-    request.rejectsOwner === undefined ? digestOrigin(service, map, ...places) : digestOrigin(request.rejectsOwner);
-  return { path: rejects ?? findDefaultPath(inputStem(inputs[0] ?? ""), origin), origin };
+  if (request.rejectsOwner !== undefined && rejects !== undefined)
+    return { path: rejects, origin: digestOrigin(request.rejectsOwner) };
+  // The next night's input may have another name.
+  if (rejects !== undefined) return { path: rejects, origin: digestOrigin(service, map) };
+  const origin = digestOrigin(service, map, ...places);
+  return { path: findDefaultPath(inputStem(inputs[0] ?? ""), origin), origin };
 }
 
 /** `NAME.rejects.geojsonl`, or with a number where that has rejects of another input with this name, or of another map. */

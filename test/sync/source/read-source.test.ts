@@ -197,18 +197,15 @@ describe("rejects of a source", () => {
     expect((await refusal(() => side.read(path, { source: { rejects: path } }))).kind).toBe("usage");
   });
 
-  test("rejects of another input are kept", async () => {
-    const [one, other] = [flawed("roads.csv"), flawed("roads2.csv")];
-    const shared = side.path("shared.rejects.geojsonl");
-    const reading = await side.read(one, { source: { rejects: shared } });
-    await reading.source.rejects.publish();
-    const written = readFileSync(shared, "utf8");
-    expect(written).toContain('"reject":{');
-    // The same input may replace its rejects.
-    await (await side.read(one, { source: { rejects: shared } })).source.rejects.publish();
-    expect(readFileSync(shared, "utf8")).toBe(written);
-    expect((await refusal(() => side.read(other, { source: { rejects: shared } }))).code).toBe("output-exists");
-    expect(readFileSync(shared, "utf8")).toBe(written);
+  test("a file that is named for rejects may have those of other inputs, but not of another map", async () => {
+    const originOf = (input: string, map: string) =>
+      chooseRejectsFile(createRequest([input], { source: { rejects: "r.geojsonl" } }), "http://localhost", map).origin;
+    expect(originOf("monday.csv", "a")).toBe(originOf("tuesday.csv", "a"));
+    expect(originOf("monday.csv", "a")).not.toBe(originOf("monday.csv", "b"));
+    const other = '{"type":"Feature","geometry":null,"properties":{},"reject":{"code":"c","origin":"other"}}\n';
+    const rejects = side.file("shared.rejects.geojsonl", other);
+    expect((await refusal(() => side.read(flawed("roads.csv"), { source: { rejects } }))).code).toBe("output-exists");
+    expect(readFileSync(rejects, "utf8")).toBe(other);
   });
 
   test("by default, rejects of inputs with the same name and of several maps get files of their own", () => {
