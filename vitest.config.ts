@@ -9,6 +9,14 @@ const sharing = [
   "test/*.test.ts",
 ];
 
+/** Of these, files that replace modules or their parts. */
+const replacing = [
+  "test/io/input/folder-listing.test.ts",
+  "test/pipeline/{buffer-reuse,execute/workers,grids/fetch-grids}.test.ts",
+  "test/plugins/**/templates.test.ts",
+  "test/plugins/**/feature-template.test.ts",
+];
+
 /** Folders whose tests start other processes and take longest. */
 const slowFolders = ["e2e", "jobs", "sync", "service", "plugins/gdal", "plugins/ogc"].map((name) => `/test/${name}/`);
 
@@ -28,7 +36,8 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: sharing } },
-      { extends: true, test: { name: "sharing", include: sharing, isolate: false } },
+      { extends: true, test: { name: "replacing", include: replacing } },
+      { extends: true, test: { name: "sharing", include: sharing, exclude: replacing, isolate: false } },
     ],
     setupFiles: ["test/property-seed.ts"],
     // Results must not depend on installed grids; tests of the standard folders set their own.
