@@ -26,7 +26,7 @@ const report = await applyPlan(await openPlan(folder + "/plan.ndjson", spool), {
   traffic: { concurrency: 1, retries: 1 },
   signal,
   backupPath: folder + "/killed-backup.geojson",
-  rejectsPath: folder + "/rejects.geojsonl",
+  rejectsFile: { path: folder + "/rejects.geojsonl", origin: "test" },
   onCheckpoint() { if (points++ === deadly) process.kill(process.pid, "SIGKILL"); },
 });
 process.exit(report.error ? 1 : 77);

@@ -11,7 +11,8 @@ import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
 let odd: AlternativeService;
 const folder = mkdtempSync(join(tmpdir(), "geoferry-endless-"));
 const source = join(folder, "source.geojsonl");
-const rejects = join(folder, "rejects.geojsonl");
+/** The file of rejects of a map: a run refuses one with those of another map. */
+const rejectsOf = (map: string): string => join(folder, `${map}.rejects.geojsonl`);
 beforeAll(async () => {
   odd = await AlternativeService.start();
 });
@@ -25,7 +26,15 @@ const written = (places: readonly Place[]) =>
   places.map((one) => `${JSON.stringify(one).replaceAll('"1e400"', "1e400")}\n`).join("");
 
 const push = (map: string, url: string) =>
-  runSyncInProcess({ url, as: odd, folder, map, source, request: { guards: noGuards }, reading: { rejects } });
+  runSyncInProcess({
+    url,
+    as: odd,
+    folder,
+    map,
+    source,
+    request: { guards: noGuards },
+    reading: { rejects: rejectsOf(map) },
+  });
 
 test("in the source, the feature is rejected with its verbatim number, and the second run sends nothing", async () => {
   const map = odd.newMap();
@@ -48,7 +57,7 @@ test("in the source, the feature is rejected with its verbatim number, and the s
     ["b", 1],
     ["list", [1]],
   ]);
-  const lines = readFileSync(rejects, "utf8").trim().split("\n");
+  const lines = readFileSync(rejectsOf(map), "utf8").trim().split("\n");
   expect(lines.map((line) => [line.includes("1e400"), JSON.parse(line).reject.code])).toEqual([
     [true, "non-finite"],
     [true, "non-finite"],
@@ -88,7 +97,7 @@ test("an integer that a double would round is rejected with its digits; 10^22 an
     ["e", long],
     ["f", { n: 1 }],
   ]);
-  const lines = readFileSync(rejects, "utf8").trim().split("\n");
+  const lines = readFileSync(rejectsOf(map), "utf8").trim().split("\n");
   expect(lines.map((line) => JSON.parse(line).reject.code)).toEqual(Array(3).fill("integer-inexact"));
   expect(lines[0]).toContain(`"v":${long}`);
 });
