@@ -47,7 +47,7 @@ export interface Guards {
 
 export interface SyncRequest {
   readonly source: SourceRequest;
-  /** Whose rejects the rejects file holds, such as a step of a job; default: those of these inputs for this map. */
+  /** Whose rejects a file named by `source.rejects` holds, such as a step of a job; default: those for this map. */
   readonly rejectsOwner?: string;
   /** MAP_ID. */
   readonly map: string;

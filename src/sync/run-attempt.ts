@@ -13,7 +13,7 @@ import {
   rememberKey,
 } from "./plan/prepare-sync.js";
 import type { SyncRequest } from "./request.js";
-import { chooseRejectsFile, rejectsFileOf } from "./source/rejects-path.js";
+import { rejectsFileOf } from "./source/rejects-path.js";
 import type { SyncedState } from "./state/map-state.js";
 import type { SyncHooks, SyncResult } from "./sync-hooks.js";
 import type { SyncRun } from "./sync-run.js";
@@ -27,11 +27,10 @@ export async function runAttempt(
   earlierAttempts: AttemptHistory,
 ): Promise<SyncResult> {
   const { url, id } = run.client;
-  const rejects = chooseRejectsFile(request, url, id);
   await waitForEarlierRequests(run, request.settleTime);
   // A separate file, since this run replaces its own rejects file.
   const earlier = await finishInterruptedUpdates(
-    createApplyContext(rejectsFileOf(`${id}-unfinished.rejects.geojsonl`, url, id, "unfinished"), run),
+    createApplyContext(rejectsFileOf(`${id}-unfinished.rejects.geojsonl`, url, id), run),
   );
   if (earlier?.error) throw earlier.error;
   if (earlier) hooks.onInterruptedUpdatesFinished?.(earlier);
@@ -47,7 +46,7 @@ export async function runAttempt(
   if (!(await hooks.confirm(prepared))) return { prepared, applied: null };
   rememberKey(run.state, keyChoice);
   run.state.setSyncedState(hashSettings(request, mode), null);
-  const { isAsPlanned, ...applied } = await applyAndUpdateBaseline(plan, rejects, run);
+  const { isAsPlanned, ...applied } = await applyAndUpdateBaseline(plan, prepared.source.rejects.file, run);
   if (isAsPlanned) run.state.setSyncedState(hashSettings(request, mode), syncedStateOf(prepared, applied.etag));
   return { prepared, applied };
 }

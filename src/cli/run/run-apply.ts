@@ -20,7 +20,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   await using spool = new Spool();
   const plan = await openPlan(args.plan, spool);
   const { header, counts } = plan;
-  const rejects = rejectsFileOf(args.rejects ?? `${args.plan}.rejects.geojsonl`, header.service, header.map, args.plan);
+  const rejects = rejectsFileOf(args.rejects ?? `${args.plan}.rejects.geojsonl`, header.service, header.map);
   checkRejectsFile(rejects);
   await using session = await openSession({ ...args, recordedUrl: header.service }, { id: header.map });
   const { run, display } = session;

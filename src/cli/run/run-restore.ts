@@ -24,12 +24,12 @@ import { confirmed, openReadingSession, openSession, type SyncSession } from "./
 export async function runRestore(args: RestoreArguments): Promise<number> {
   const settings = restorationSettingsOf(args);
   const backup = await openBackup(args.backupfile);
-  const { service, map: mapId } = backup.header;
-  const path = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
-  const rejects = rejectsFileOf(path, service, mapId, args.backupfile);
+  const { header } = backup;
+  const rejectsPath = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
+  const rejects = rejectsFileOf(rejectsPath, header.service, header.map);
   checkRejectsFile(rejects);
-  const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
-  const at = { ...args, recordedUrl: backup.header.service };
+  const map = args.map === undefined ? { id: header.map } : { given: mapIdOf(args.map) };
+  const at = { ...args, recordedUrl: header.service };
   /** @throws guard-sync */
   const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<RestorePlan> => {
     const restoration = await prepareRestore(backup, settings, run);

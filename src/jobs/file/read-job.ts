@@ -45,10 +45,11 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
     if (missing !== undefined) throw place.error(`needs "${missing}", which is not an earlier step`);
     seen.add(step.name);
     const rejects = rejectsPathOf(step);
-    const other = rejects && rejectsPaths.get(rejects);
-    if (other !== undefined && other !== null)
+    if (rejects === null) return step;
+    const other = rejectsPaths.get(rejects);
+    if (other !== undefined)
       throw place.error(`step "${other}" has the same file for rejects, ${rejects}; name another one with rejects`);
-    if (rejects !== null) rejectsPaths.set(rejects, step.name);
+    rejectsPaths.set(rejects, step.name);
     return step;
   });
   const { service, onFailure, report, page, metrics } = job;

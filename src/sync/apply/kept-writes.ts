@@ -144,20 +144,14 @@ export class KeptWrites {
     if (other) return `is there ${rows.length} times`;
     const sent = action.feature;
     if (row.digest === agreement?.sent || row.digest === this.digest(sent)) return null;
-    const held = this.heldOf(sent, row);
+    const read = readMapFeature(this.reading.workspace.map, row);
+    const held = withoutOwnProperties(read, sent);
     // Then a later comparison finds no difference.
     if (isLooselyEqual(sent, held, this.run.rounding)) return null;
-    if (agreement && this.isStoredForm(sent, readMapFeature(this.reading.workspace.map, row), agreement)) return null;
+    if (agreement && this.isStoredForm(sent, read, agreement)) return null;
     if (haveEqualProperties(sent.properties, held.properties))
       this.decimals ??= findFewDecimals(sent.geometry, held.geometry);
     return "differs from what was sent";
-  }
-
-  /** What the map has of a feature that was sent: properties that only the map has do not count. */
-  private heldOf(sent: PlannedFeature, row: MapRow): PlannedFeature {
-    const held = readMapFeature(this.reading.workspace.map, row);
-    const names = Object.keys(held.properties).filter((name) => Object.hasOwn(sent.properties, name));
-    return { ...held, properties: Object.fromEntries(names.map((name) => [name, held.properties[name]])) };
   }
 
   private async findUpdated(): Promise<void> {
@@ -216,4 +210,10 @@ export class KeptWrites {
   private digest(feature: PlannedFeature): string {
     return digestText(canonicalFeature(feature, this.run.rounding));
   }
+}
+
+/** A feature of the map without the properties that only the map has, which do not count. */
+function withoutOwnProperties(read: PlannedFeature, sent: PlannedFeature): PlannedFeature {
+  const names = Object.keys(read.properties).filter((name) => Object.hasOwn(sent.properties, name));
+  return { ...read, properties: Object.fromEntries(names.map((name) => [name, read.properties[name]])) };
 }

@@ -29,14 +29,15 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
   const set = contents && (await buildCompleteSet(contents.features, run));
   if (!set) return { kind: "apart", reason: "the features exceed the limits of one request" };
   const { snapshot } = run.header;
+  // A feature that fails may replace one that the set omits, and so deletes.
+  const strict = run.plan.counts.delete > 0;
   let etag = await plannedEtag(run);
   for (let round = 0; ; round++) {
     run.throwIfAborted();
     const { outcome, entry } = await run.sendJournaled({ kind: "put", features: set.features.length }, () =>
-      // A feature that fails may replace one that the set omits, and so deletes.
-      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag), strict: run.plan.counts.delete > 0 }),
+      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag), strict }),
     );
-    const reason = fallbackReason(outcome, run);
+    const reason = fallbackReason(outcome, strict);
     if (reason !== null) return { kind: "apart", reason };
     // In later rounds, the change may be an earlier, interrupted request that was applied after all.
     if (outcome.kind === "changed" && round === 0) throw conflictError(run);
@@ -87,9 +88,9 @@ async function findCreatedIds({ workspace }: MapReread, run: ApplyRun): Promise<
   return [...created];
 }
 
-function fallbackReason(outcome: WriteOutcome, { plan: { counts } }: ApplyRun): string | null {
+function fallbackReason(outcome: WriteOutcome, strict: boolean): string | null {
   // As asked for, nothing was applied.
-  if (outcome.kind === "answered" && counts.delete > 0 && outcome.success.length === 0 && outcome.failed.length > 0)
+  if (outcome.kind === "answered" && strict && outcome.success.length === 0 && outcome.failed.length > 0)
     return `the service rejected ${formatCount(outcome.failed.length, "feature")} of the full synchronization`;
   if (outcome.kind === "too-large") return "one request with all features is too large for the service";
   if (outcome.kind === "not-offered") return "the service does not support full synchronization";

@@ -14,12 +14,11 @@ export interface RejectsFile {
   readonly origin: string;
 }
 
-const isAddress = (input: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(input);
-
 /** The base name of an input: `places` for `../in/places.csv`, `stdin` for `-`, the file name of a URL. */
 function inputStem(input: string): string {
   if (input === "-") return "stdin";
-  const name = basename(isAddress(input) ? input.replace(/[?#].*$/s, "") : input).replace(/[:\\]/g, "-");
+  const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(input);
+  const name = basename(isAddress ? input.replace(/[?#].*$/s, "") : input).replace(/[:\\]/g, "-");
   return basename(name, extname(name)) || "source";
 }
 
@@ -27,10 +26,10 @@ function inputStem(input: string): string {
 const digestOrigin = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 
-/** The rejects file of a run that reads `source`, a saved plan or a backup for a map. */
-export const rejectsFileOf = (path: string, service: string, map: string, source: string): RejectsFile => ({
+/** A rejects file at a path that is named, for a map: the next night's input may have another name. */
+export const rejectsFileOf = (path: string, service: string, map: string): RejectsFile => ({
   path,
-  origin: digestOrigin(service, map, resolve(source)),
+  origin: digestOrigin(service, map),
 });
 
 /**
@@ -39,12 +38,12 @@ export const rejectsFileOf = (path: string, service: string, map: string, source
  */
 export function chooseRejectsFile(request: SyncRequest, service: string, map: string): RejectsFile {
   const { inputs, rejects } = request.source;
-  const places = inputs.map((input) => (input === "-" || isAddress(input) ? input : resolve(input)));
-  if (request.rejectsOwner !== undefined && rejects !== undefined)
-    return { path: rejects, origin: digestOrigin(request.rejectsOwner) };
-  // The next night's input may have another name.
-  if (rejects !== undefined) return { path: rejects, origin: digestOrigin(service, map) };
-  const origin = digestOrigin(service, map, ...places);
+  const { rejectsOwner } = request;
+  if (rejects !== undefined)
+    return rejectsOwner === undefined
+      ? rejectsFileOf(rejects, service, map)
+      : { path: rejects, origin: digestOrigin(rejectsOwner) };
+  const origin = digestOrigin(service, map, ...inputs.map((input) => resolve(input)));
   return { path: findDefaultPath(inputStem(inputs[0] ?? ""), origin), origin };
 }
 

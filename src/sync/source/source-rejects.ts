@@ -40,7 +40,8 @@ export class SourceRejects {
   count = 0;
 
   private constructor(
-    private readonly file: RejectsFile,
+    /** Where the rejects are published. */
+    readonly file: RejectsFile,
     /** Path in the spool. */
     readonly spoolPath: string,
     private readonly limit: Threshold | null,
@@ -99,27 +100,23 @@ export class SourceRejects {
       throw createError("guard-rejects", { rejected: count, limit: limit.text, advice });
   }
 
-  /** Path of the published rejects. */
-  get path(): string {
-    return this.file.path;
-  }
-
   /** Writes the file. @returns its path, or null if there are no rejects @throws output-failed, output-exists */
   async publish(): Promise<string | null> {
+    const { path, origin } = this.file;
     const outputs = new OutputSet();
     // The reject is the last member of each line.
-    const end = `,"origin":${JSON.stringify(this.file.origin)}}}\n`;
+    const end = `,"origin":${JSON.stringify(origin)}}}\n`;
     try {
-      if (this.count === 0) outputs.remove(this.path);
+      if (this.count === 0) outputs.remove(path);
       else {
-        const sink = await outputs.create(this.path, { overwrite: true });
+        const sink = await outputs.create(path, { overwrite: true });
         const file = await sink.create();
         for await (const lines of readTextLines(this.spoolPath)) {
           await file.write(Buffer.from(lines.map(({ text }) => text.slice(0, -2) + end).join("")));
         }
       }
       await outputs.commit();
-      return this.count === 0 ? null : this.path;
+      return this.count === 0 ? null : path;
     } catch (error) {
       await outputs.abort();
       throw error;

@@ -104,6 +104,9 @@ function credentialMethods(
   };
 }
 
+/** Parameters: hash, now. */
+const usableSetupToken = "setup_token WHERE hash = $1 AND expires > $2 AND NOT EXISTS (SELECT FROM accounts)";
+
 function tokenMethods(
   db: Database,
 ): Pick<AccountStore, "addToken" | "revokeToken" | "setSetupToken" | "canUseSetupToken" | "useSetupToken"> {
@@ -135,20 +138,10 @@ function tokenMethods(
       );
     },
     async canUseSetupToken({ hash, now }) {
-      const found = await db.rows(
-        "SELECT 1 FROM setup_token WHERE hash = $1 AND expires > $2 AND NOT EXISTS (SELECT FROM accounts)",
-        hash,
-        now,
-      );
-      return found.length === 1;
+      return (await db.rows(`SELECT 1 FROM ${usableSetupToken}`, hash, now)).length === 1;
     },
     async useSetupToken({ hash, now }) {
-      const used = await db.run(
-        "DELETE FROM setup_token WHERE hash = $1 AND expires > $2 AND NOT EXISTS (SELECT FROM accounts)",
-        hash,
-        now,
-      );
-      return used === 1;
+      return (await db.run(`DELETE FROM ${usableSetupToken}`, hash, now)) === 1;
     },
   };
 }

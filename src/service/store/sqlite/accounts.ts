@@ -6,6 +6,9 @@ import type { SyncStoreMethods } from "./store-methods.js";
 const accountColumns = "id, email, name, password_hash AS passwordHash, created";
 const credentialColumns = "id, account, name, client_id AS clientId, created, last_used AS lastUsed, revoked";
 
+/** Parameters: hash, now. */
+const usableSetupToken = "setup_token WHERE hash = ? AND expires > ? AND NOT EXISTS (SELECT 1 FROM accounts)";
+
 export function accountReadMethods(
   db: Connection,
 ): SyncStoreMethods<
@@ -40,12 +43,7 @@ export function accountReadMethods(
         hash,
         now,
       ) ?? null,
-    canUseSetupToken: ({ hash, now }) =>
-      db.get<object>(
-        "SELECT 1 FROM setup_token WHERE hash = ? AND expires > ? AND NOT EXISTS (SELECT 1 FROM accounts)",
-        hash,
-        now,
-      ) !== undefined,
+    canUseSetupToken: ({ hash, now }) => db.get<object>(`SELECT 1 FROM ${usableSetupToken}`, hash, now) !== undefined,
     auditEntries: ({ map, account: of, limit }) => listAuditEntries(db, { map, account: of }, limit),
   };
 }
@@ -190,12 +188,7 @@ function sessionWriteMethods(
     setSetupToken: ({ hash, expires }) => {
       db.run("INSERT OR REPLACE INTO setup_token (one, hash, expires) VALUES (1, ?, ?)", hash, expires);
     },
-    useSetupToken: ({ hash, now }) =>
-      db.run(
-        "DELETE FROM setup_token WHERE hash = ? AND expires > ? AND NOT EXISTS (SELECT 1 FROM accounts)",
-        hash,
-        now,
-      ) === 1,
+    useSetupToken: ({ hash, now }) => db.run(`DELETE FROM ${usableSetupToken}`, hash, now) === 1,
   };
 }
 
