@@ -6,7 +6,6 @@ export default defineConfig({
   test: {
     ...config.test,
     projects: undefined,
-    isolate: false,
     root: `${import.meta.dirname}/..`,
     include: ["test/{crs,io,library,model,plugin,plugins,stages}/**/*.test.ts", "test/*.test.ts"],
     exclude: [

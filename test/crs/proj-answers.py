@@ -1,7 +1,7 @@
 """Answers requests with GDAL's and PROJ's own results, a JSON value a line, in order: one process for a whole test file.
 
 {"from": text, "to": text, "xy": [x, y, …]}  positions like gdaltransform: x first on both sides
-{"definition": text, "format": text}         a system like gdalsrsinfo: wkt_esri, wkt1, wkt2_2018, projjson or proj4
+{"definition": text, "format": text}         a system like gdalsrsinfo: wkt_esri, wkt1, wkt2_2018, wkt2_2019, projjson or proj4
 """
 
 import json
@@ -10,7 +10,7 @@ from osgeo import gdal, osr
 
 gdal.PushErrorHandler("CPLQuietErrorHandler")
 
-FORMATS = {"wkt_esri": "WKT1_ESRI", "wkt1": "WKT1_GDAL", "wkt2_2018": "WKT2_2018"}
+FORMATS = {"wkt_esri": "WKT1_ESRI", "wkt1": "WKT1_GDAL", "wkt2_2018": "WKT2_2018", "wkt2_2019": "WKT2_2019"}
 
 
 def system(text):

@@ -59,14 +59,7 @@ export async function gdalTransform(from: string, to: string, positions: Float64
   return Float64Array.from(answer as (number | null)[], (value) => value ?? Number.POSITIVE_INFINITY);
 }
 
-const cachedAnswers = new Map<string, Promise<string>>();
-
-/** A system as gdalsrsinfo writes it: `wkt_esri`, `wkt1`, `wkt2_2018`, `projjson`, `proj4`. */
-export function srsInfo(definition: string, format: string): Promise<string> {
-  const key = `${format} ${definition}`;
-  const known = cachedAnswers.get(key);
-  if (known) return known;
-  const answer = answering!.ask({ definition, format }).then((text) => (text as string).trim());
-  cachedAnswers.set(key, answer);
-  return answer;
+/** A system as gdalsrsinfo writes it: `wkt_esri`, `wkt1`, `wkt2_2018`, `wkt2_2019`, `projjson`, `proj4`. */
+export async function srsInfo(definition: string, format: string): Promise<string> {
+  return ((await answering!.ask({ definition, format })) as string).trim();
 }

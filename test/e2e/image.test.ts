@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
 import { hasProgram, root, samples } from "../support/command.js";
@@ -67,7 +67,8 @@ describe.skipIf(!canRun)("the container image", () => {
     const node = (await nodeVersion(24))!;
     const context = scratch.path("context");
     cpSync(join(root, "samples/deploy/compose"), context, { recursive: true });
-    copyFileSync(packedPackage(), join(context, "geoferry-0.1.0.tgz"));
+    const tarball = packedPackage();
+    copyFileSync(tarball, join(context, basename(tarball)));
     const npm = dirname(
       dirname(realpathSync(execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim())),
     );

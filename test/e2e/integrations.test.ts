@@ -4,7 +4,8 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../src/testing/index.js";
-import { hasProgram, main, root, samples } from "../support/command.js";
+import { hasProgram, main, samples } from "../support/command.js";
+import { packedPackage } from "../support/packed-package.js";
 
 const scratch = new TemporaryFolder();
 const integrations = join(samples, "integrations");
@@ -30,20 +31,10 @@ if (!canPreCommit) console.warn("NOT TESTED: the hook for pre-commit, which is n
 
 describe.skipIf(!canPreCommit)("the hook for pre-commit", { timeout: 240_000 }, () => {
   test("the pre-commit hook installs geoferry and rejects a commit with damaged data", () => {
-    const tarball = execFileSync(
-      "npm",
-      ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")],
-      {
-        cwd: root,
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      },
-    );
-    const path = scratch.path((JSON.parse(tarball) as { filename: string }[])[0]!.filename);
     const folder = scratch.path("repository");
     mkdirSync(folder);
     const config = readFileSync(join(integrations, "pre-commit/.pre-commit-config.yaml"), "utf8");
-    writeFileSync(join(folder, ".pre-commit-config.yaml"), config.replaceAll("geoferry@0.1.0", path));
+    writeFileSync(join(folder, ".pre-commit-config.yaml"), config.replaceAll("geoferry@0.1.0", packedPackage()));
     const git = (...args: string[]) => execFileSync("git", args, { cwd: folder, stdio: "pipe" });
     git("init", "--quiet");
     cpSync(join(samples, "parks.geojson"), join(folder, "parks.geojson"));

@@ -6,6 +6,7 @@ import type { Feature, Position } from "geojson";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, samples } from "../support/command.js";
 import { FitMessage, type FitRow, FitType, fitFile } from "../support/formats/fit-file.js";
+import { packedPackage } from "../support/packed-package.js";
 import { TemporaryFolder } from "../support/read-layers.js";
 
 const scratch = new TemporaryFolder();
@@ -23,11 +24,11 @@ beforeAll(() => {
   if (!existsSync(join(root, "dist/src/cli/main.js"))) npm(["run", "--silent", "build"], root);
   const packed = scratch.path("packed");
   mkdirSync(packed);
-  const folders = [root, ...readdirSync(plugins).map((name) => join(plugins, name))];
+  const folders = readdirSync(plugins).map((name) => join(plugins, name));
   for (const folder of folders.filter((each) => existsSync(join(each, "package.json"))))
     npm(["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], folder);
   writeFileSync(scratch.path("package.json"), JSON.stringify({ private: true, type: "module" }));
-  const files = readdirSync(packed).map((name) => `./packed/${name}`);
+  const files = [packedPackage(), ...readdirSync(packed).map((name) => `./packed/${name}`)];
   npm(
     ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", ...files],
     scratch.folder,

@@ -14,15 +14,13 @@ export interface GeoferryOptions {
   readonly input?: string | Buffer;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** In a process of its own: for what depends on how a process starts and ends. */
-  readonly fresh?: boolean;
 }
 
 /** Runs the built command line to its end. */
 export function geoferry(args: readonly string[], options: GeoferryOptions = {}): CommandResult {
   const env = { ...process.env, NO_COLOR: "1", ...options.env };
   const request = { args, cwd: options.cwd ?? root, env, input: "" };
-  if (!options.fresh && !options.input && warmCommand.canRun(request)) return warmCommand.runSync(request);
+  if (!options.input && warmCommand.canRun(request)) return warmCommand.runSync(request);
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: "utf8",
     input: options.input ?? "",

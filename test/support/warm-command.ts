@@ -19,8 +19,8 @@ export interface WarmRequest {
   readonly input: string;
 }
 
-/** Commands that run until they are told to end, or belong to a terminal or a shell. */
-const lasting = new Set(["serve", "worker", "view", "login", "__complete", "completion"]);
+/** Services, workers and viewers, which a signal stops; a prompt in a terminal; the completion of a shell. */
+const commandsOfOwnProcess = new Set(["serve", "worker", "view", "login", "__complete", "completion"]);
 
 const timeoutMs = 120_000;
 
@@ -29,7 +29,7 @@ const timeoutMs = 120_000;
  * processor time, of which most is compiling the same code again.
  */
 class WarmCommand {
-  readonly #folder = mkdtempSync(join(tmpdir(), "geoferry-warm-"));
+  #folder = "";
   #child: ChildProcess | null = null;
   #runs = 0;
   #isBusy = false;
@@ -41,7 +41,9 @@ class WarmCommand {
     const usesDevices = args.some((arg) => arg === "-" || arg.startsWith("/dev/") || arg.startsWith("/proc/"));
     // A hook writes to the stderr of the process.
     const usesOutput = usesDevices || args.includes("--on-failure");
-    return !this.#isBusy && args.length > 0 && !args.some((arg) => lasting.has(arg)) && !usesOutput && !setsNode;
+    return (
+      !this.#isBusy && args.length > 0 && !args.some((arg) => commandsOfOwnProcess.has(arg)) && !usesOutput && !setsNode
+    );
   }
 
   /** Runs a command, and blocks until it has ended. */
@@ -70,6 +72,7 @@ class WarmCommand {
 
   #spawn(): ChildProcess {
     const script = fileURLToPath(new URL("warm-command-process.mjs", import.meta.url));
+    const folder = mkdtempSync(join(tmpdir(), "geoferry-warm-"));
     const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit", "pipe"] });
     child.stdio[3]!.on("error", () => {});
     // Does not keep the test file from ending.
@@ -77,8 +80,9 @@ class WarmCommand {
     (child.stdio[3] as Writable & { unref(): void }).unref();
     process.once("exit", () => {
       child.kill("SIGKILL");
-      rmSync(this.#folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     });
+    this.#folder = folder;
     this.#child = child;
     return child;
   }

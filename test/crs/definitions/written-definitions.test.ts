@@ -1,41 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { type CrsDefinition, isSameDefinition } from "../../../src/crs/definitions/definition.js";
 import { resolveDefinition } from "../../../src/crs/definitions/parse.js";
 import { crsContext } from "../../../src/crs/index.js";
 import { epsgLines, esriLines } from "../../../src/crs/tables/index.js";
-import { pythonWithGdal } from "../../support/command.js";
+import { needsProj, srsInfo } from "../proj-tools.js";
 
-/** What GDAL writes of every id on stdin, in one run: four lines each, empty where it cannot. */
-const script = `
-import sys
-from osgeo import osr
-osr.UseExceptions()
-for name in sys.stdin.read().split():
-    system = osr.SpatialReference()
-    try:
-        system.SetFromUserInput(name)
-    except Exception:
-        system = None
-    for format in ('WKT1_ESRI', 'WKT1_GDAL', 'WKT2_2019', 'PROJJSON'):
-        try:
-            text = system.ExportToPROJJSON(['MULTILINE=NO']) if format == 'PROJJSON' else system.ExportToWkt(['FORMAT=' + format])
-            print(text.replace('\\n', ''))
-        except Exception:
-            print()
-`;
-const formats = ["WKT1_ESRI", "WKT1_GDAL", "WKT2_2019", "PROJJSON"] as const;
-const python = pythonWithGdal();
+/** The formats, with the names of `srsInfo`. */
+const formats = { WKT1_ESRI: "wkt_esri", WKT1_GDAL: "wkt1", WKT2_2019: "wkt2_2019", PROJJSON: "projjson" } as const;
+type Format = keyof typeof formats;
 
-function written(ids: readonly string[]): string[] {
-  const { stdout } = spawnSync(python!, ["-c", script], {
-    input: ids.join("\n"),
-    encoding: "utf8",
-    maxBuffer: 2 ** 27,
-    env: { ...process.env, OSR_USE_NON_DEPRECATED: "NO" },
-  });
-  return stdout.split("\n");
-}
+/** Empty where GDAL cannot write the system. */
+const written = (id: string, format: Format): Promise<string> => srsInfo(id, formats[format]).catch(() => "");
 
 /** As many projected and geographic systems of both authorities, by a shuffle that is the same every time. */
 function sample(count: number): string[] {
@@ -59,7 +34,7 @@ const computes = ({ projection, geodetic }: CrsDefinition): boolean =>
  * What no reader can know: ESRI has one name for the realisations of SIRGAS-Chile, states a parallel instead of
  * Mercator's scale, and calls spheres by its own names.
  */
-const lossy: Partial<Record<(typeof formats)[number], RegExp>> = {
+const lossy: Partial<Record<Format, RegExp>> = {
   WKT1_ESRI: /SIRGAS-Chile|NEIEZ|GEORSO|D_Sphere|D_Clarke_1866_Authalic|D_International_1924_Authalic|GCS_WGS_84_G/,
   // Equidistant Cylindrical on a sphere and on the ellipsoid are one method.
   WKT1_GDAL: /WGS_1984_ARC_System/,
@@ -75,16 +50,15 @@ const elsewhere: ReadonlySet<string> = new Set([
   "ESRI:103884",
 ]);
 
-describe.skipIf(python === undefined && !process.env.CI)("definitions of 600 systems written by GDAL", () => {
+describe.skipIf(needsProj)("definitions of 600 systems written by GDAL", () => {
   const ids = sample(600);
-  for (const [at, format] of formats.entries()) {
+  for (const format of Object.keys(formats) as Format[]) {
     it(`${format} written by GDAL is read as the same system, for 600 systems`, async () => {
-      const texts = allWritten(ids);
       const different: string[] = [];
       let read = 0;
       let identified = 0;
-      for (const [index, id] of ids.entries()) {
-        const text = texts[4 * index + at]!;
+      for (const id of ids) {
+        const text = await written(id, format);
         const expected = await resolveDefinition(await crsContext.parse(id));
         if (text === "" || elsewhere.has(id) || !computes(expected) || lossy[format]?.test(text)) continue;
         read++;
@@ -100,9 +74,3 @@ describe.skipIf(python === undefined && !process.env.CI)("definitions of 600 sys
     }, 120_000);
   }
 });
-
-let texts: string[] | null = null;
-function allWritten(ids: readonly string[]): string[] {
-  texts ??= written(ids);
-  return texts;
-}

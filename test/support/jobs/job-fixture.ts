@@ -27,8 +27,6 @@ export interface JobRunOptions {
   readonly program?: string;
   /** Receives the running process. */
   readonly watch?: (child: ChildProcess) => void;
-  /** In a process of its own: for what depends on how a process starts and ends. */
-  readonly fresh?: boolean;
 }
 
 /** Points in a row, as CSV. */
@@ -85,7 +83,7 @@ export class JobFixture {
   async run(
     job: string,
     flags: readonly string[],
-    { env, nodeFlags = [], program = main, watch, fresh = false }: JobRunOptions,
+    { env, nodeFlags = [], program = main, watch }: JobRunOptions,
   ): Promise<JobRunResult> {
     const report = this.at("report.json");
     rmSync(report, { force: true });
@@ -93,7 +91,7 @@ export class JobFixture {
     const args = ["run", this.at(job), "--report", report, ...flags];
     const environment = { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: this.at("state"), ...env };
     const request = { args, cwd: tmpdir(), env: environment, input: "" };
-    const needsProcess = watch !== undefined || fresh || nodeFlags.length > 0 || program !== main;
+    const needsProcess = watch !== undefined || nodeFlags.length > 0 || program !== main;
     if (!needsProcess && warmCommand.canRun(request)) {
       const { status, stderr } = await warmCommand.run(request);
       return { status, signal: null, stderr, report: readReport() };
