@@ -130,7 +130,7 @@ describe("the documentation site", { timeout: 120_000 }, () => {
     "the search of the documentation site finds flags, commands and codes of errors",
     async () => {
       const { page } = await openPage("/");
-      await page.keyboard.press("Control+k");
+      await openSearch(page);
       for (const [words, title] of [
         ["--where", "The language of --where"],
         ["restore", "Syncing maps"],

@@ -86,6 +86,7 @@ async function parseArguments(argv: readonly string[]): Promise<ParsedCommand | 
   const options = command ? { ...common, ...command.options } : common;
   const typed = protectArguments(argv);
   const line = withEnvironment(typed, options, process.env);
+  setColorMode("auto");
   setColorMode(readColorMode(line));
   if (name !== null && command) {
     const after = name.split(" ").length;

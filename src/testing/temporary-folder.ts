@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import type { InPlaceTarget, Sink, SinkFile } from "../plugin/format.js";
 
-/** A folder of its own for one test, removed by `remove`. */
+/** A folder of its own for tests, removed by `remove`. Test files that share it may each remove it: `path` makes it again. */
 export class TemporaryFolder {
   readonly folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
 
   path(name: string): string {
+    mkdirSync(this.folder, { recursive: true });
     return join(this.folder, name);
   }
 

@@ -43,7 +43,9 @@ async function run({ args, cwd, env, input, result }) {
   replace("stdout", stdout);
   replace("stderr", stderr);
   replace("stdin", Readable.from(input === "" ? [] : [Buffer.from(input)]));
-  process.env = env;
+  // Changed, not replaced: libraries read the environment of the process.
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
   process.argv = [process.execPath, "geoferry", ...args];
   process.chdir(cwd);
   finish = (status) => {

@@ -36,13 +36,15 @@ class WarmCommand {
 
   /** Whether a command can run here: of several at once the others need processes of their own. */
   canRun({ args, env }: WarmRequest): boolean {
-    // Node reads its variables when it starts.
-    const setsNode = Object.entries(env).some(([name, value]) => /^NODE_/.test(name) && value !== process.env[name]);
+    // Node and SQLite read these when they start.
+    const setsStart = Object.entries(env).some(
+      ([name, value]) => /^(NODE_|(SQLITE_)?TMPDIR$)/.test(name) && value !== process.env[name],
+    );
     const usesDevices = args.some((arg) => arg === "-" || arg.startsWith("/dev/") || arg.startsWith("/proc/"));
     // A hook writes to the stderr of the process.
     const usesOutput = usesDevices || args.includes("--on-failure");
     return (
-      !this.#isBusy && args.length > 0 && !args.some((arg) => commandsOfOwnProcess.has(arg)) && !usesOutput && !setsNode
+      !this.#isBusy && args.length > 0 && !args.some((arg) => commandsOfOwnProcess.has(arg)) && !usesOutput && !setsStart
     );
   }
 
