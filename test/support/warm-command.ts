@@ -44,7 +44,11 @@ class WarmCommand {
     // A hook writes to the stderr of the process.
     const usesOutput = usesDevices || args.includes("--on-failure");
     return (
-      !this.#isBusy && args.length > 0 && !args.some((arg) => commandsOfOwnProcess.has(arg)) && !usesOutput && !setsStart
+      !this.#isBusy &&
+      args.length > 0 &&
+      !args.some((arg) => commandsOfOwnProcess.has(arg)) &&
+      !usesOutput &&
+      !setsStart
     );
   }
 
