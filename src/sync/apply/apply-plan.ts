@@ -9,10 +9,12 @@ import { BackupWriter, nullRecorder } from "../journal/backup-writer.js";
 import { Journal, type JournalHeader } from "../journal/journal.js";
 import { type JournaledRun, readJournal } from "../journal/journal-reader.js";
 import { openRecreations } from "../journal/recreations.js";
+import { saveUnseenCreates } from "../journal/unseen-creates.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
 import type { ApplyContext, ApplyReport, WithheldReason } from "./apply-context.js";
 import { ApplyRun } from "./apply-run.js";
 import { checkKeptFeatures } from "./check-kept-features.js";
+import { checkUpdatesCurrent } from "./check-updates-current.js";
 import { createFeatures } from "./create-features.js";
 import { readWithoutDuplicates } from "./created-duplicates.js";
 import { deleteFeatures } from "./delete-features.js";
@@ -133,6 +135,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
   }
   checkRecreatable(run.plan);
+  await checkUpdatesCurrent(run);
   await createFeatures(run, previousRun);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : recreateUpdatedFeatures(run));
   if (header.key === null) return { put: false, etag: null };
@@ -140,7 +143,12 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await using reading = read;
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
-  if (!kept.isComplete) throw kept.fail();
+  if (!kept.isComplete) {
+    const error = kept.fail();
+    // What another client has done is known, and the next attempt acts on it.
+    if (error.code === "writes-not-kept") await saveUnseenCreates(run.context.stateFolder, kept.unseenIds());
+    throw error;
+  }
   addNotice(run, kept);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);

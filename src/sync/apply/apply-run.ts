@@ -32,6 +32,8 @@ export class ApplyRun {
   readonly counts = { created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
   readonly refused: RefusedFeature[] = [];
   readonly notices: string[] = [];
+  /** Ids of the features that were recreated last. */
+  readonly recreatedIds: string[] = [];
   /** Features removed again because another writer created the same ones. */
   removedDuplicates = 0;
   /** Error for keys of this run that several features on the map share. */
@@ -106,6 +108,13 @@ export class ApplyRun {
   createInterruptedError(cause?: unknown): GeoferryError {
     const { service, map } = this.header;
     return createError("sync-interrupted", { service, map }, cause);
+  }
+
+  /** Records that another client has changed the map, and creates the error. */
+  createConflictError(): GeoferryError {
+    this.etagChain.markLost();
+    const { service, map } = this.header;
+    return createError("map-changed", { service, map });
   }
 
   /** Creates the error for requests that were repeated so many times, and never applied. */

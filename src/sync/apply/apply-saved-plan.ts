@@ -1,6 +1,7 @@
 import { Workspace } from "../../compare/workspace.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
 import { roundingForPrecision } from "../diff/rounding.js";
+import { checkCreatesShown, removeUnseenCreates } from "../journal/unseen-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
@@ -33,6 +34,8 @@ export async function applySavedPlan(
       singleRead: settings.singleRead,
       ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
     });
+    await checkCreatesShown(run, workspace);
+    removeUnseenCreates(run.stateFolder);
     const files = await readSourceFileDigests(source.inputs, host.registry);
     checkNotStale(plan, { service: run.client.url, snapshot, files });
   } finally {

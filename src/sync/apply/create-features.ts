@@ -70,8 +70,7 @@ async function checkForeignCreates(uncertain: UncertainBatches, run: ApplyRun): 
   let found = 0;
   for await (const creates of readCreates(run.plan)) found += uncertain.countKeys(creates.map(({ key }) => key));
   if (found <= run.counts.created + uncertain.presentCount) return;
-  run.etagChain.markLost();
-  throw createError("map-changed", { service: run.header.service, map: run.header.map });
+  throw run.createConflictError();
 }
 
 type Range = readonly [number, number];

@@ -66,17 +66,9 @@ export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
  * removed by its creator; then the run must start again.
  * @throws map-changed
  */
-function checkKeysPresent(
-  keys: ReadonlySet<string>,
-  reading: MapReread,
-  { etagChain, header: { service, map } }: ApplyRun,
-): MapReread {
+function checkKeysPresent(keys: ReadonlySet<string>, reading: MapReread, run: ApplyRun): MapReread {
   const find = reading.workspace.database.prepare("SELECT 1 FROM map WHERE key = ?");
-  for (const key of keys) {
-    if (find.get(key) !== undefined) continue;
-    etagChain.markLost();
-    throw createError("map-changed", { service, map });
-  }
+  for (const key of keys) if (find.get(key) === undefined) throw run.createConflictError();
   return reading;
 }
 

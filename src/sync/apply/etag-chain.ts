@@ -23,6 +23,8 @@ export class EtagChain {
   private state: ChainState = "off";
   private tag: string | null = null;
   private lastRequest: Promise<unknown> = Promise.resolve();
+  /** Tags of the map before and between the writes of the run. */
+  private readonly pastTags = new Set<string>();
 
   /** @param etag verbatim tag of the map from which the plan was made */
   constructor(etag: string | null) {
@@ -44,6 +46,11 @@ export class EtagChain {
   /** Tag of the map after the last write; null if unknown. */
   get etag(): string | null {
     return this.state === "on" ? this.tag : null;
+  }
+
+  /** Whether the map had this tag earlier in the run: then a reading shows it as it was, not as another client left it. */
+  isPast(etag: string | null): boolean {
+    return etag !== null && etag !== this.tag && this.pastTags.has(etag);
   }
 
   /** Records that another writer was detected. */
@@ -99,6 +106,7 @@ export class EtagChain {
   /** Makes the next write conditional on this tag; without a strong tag, unconditional. */
   private setTag(etag: string | null): void {
     this.tag = strongEtag(etag);
+    if (this.tag !== null) this.pastTags.add(this.tag);
     this.state = this.tag === null ? "off" : "on";
   }
 }

@@ -87,16 +87,13 @@ export class KeptWrites {
 
   /** Reduces the counts of the report to what the map has, and creates the error. */
   fail(): GeoferryError {
-    const { counts, header, etagChain } = this.run;
+    const { counts, header } = this.run;
     const { service, map } = header;
     const created = Math.max(0, counts.created - this.created);
     const updated = Math.max(0, counts.updated - this.updated);
     counts.created -= created;
     counts.updated -= updated;
-    if (this.wasChangedSince()) {
-      etagChain.markLost();
-      return createError("map-changed", { service, map });
-    }
+    if (this.wasChangedSince()) return this.run.createConflictError();
     const examples = counts.failed === 0 ? this.examples : [];
     return createError("writes-not-kept", {
       service,
@@ -112,7 +109,15 @@ export class KeptWrites {
   /** Whether entity tags prove that another client wrote after this run, so that the difference may be its own. */
   private wasChangedSince(): boolean {
     const { etag } = this.sent;
-    return etag !== null && strongEtag(this.reading.snapshot.etag) !== etag;
+    const read = this.reading.snapshot.etag;
+    return etag !== null && strongEtag(read) !== etag && !this.run.etagChain.isPast(read);
+  }
+
+  /** Ids of features that the service reported as created, and that the map does not show, in groups. */
+  async *unseenIds(): AsyncGenerator<readonly string[]> {
+    const isUnseen = (id: string) => this.selectById.get(id) === undefined;
+    for await (const ids of this.run.creationRecorder.readIds()) yield ids.filter(isUnseen);
+    yield this.run.recreatedIds.filter(isUnseen);
   }
 
   private async findCreated(): Promise<void> {

@@ -10,6 +10,9 @@ import { MapReread } from "./map-reread.js";
 import type { Update } from "./patch-semantics.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
+/** Remembered ids of recreated features: the last ones, which a reading that lags behind lacks first. */
+const maxRecreatedIds = 10_000;
+
 /** Features that are matched by id would not be found again. @throws recreate-by-id */
 export function checkRecreatable({ header, counts }: Pick<OpenPlan, "header" | "counts">): void {
   const { service, map, key, settings } = header;
@@ -85,6 +88,10 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
     onApplied: (features) => {
       run.counts.updated += features;
       run.reportProgress("update", run.counts.updated, run.plan.counts.update);
+    },
+    recordIds: async (ids) => {
+      run.recreatedIds.push(...ids);
+      run.recreatedIds.splice(0, run.recreatedIds.length - maxRecreatedIds);
     },
     onRefused: (item, refusal) => {
       refused.push(item);

@@ -2,7 +2,6 @@
  * Sends the whole diff in one PUT (Map Features Service Interface, 4.4). The request contains the complete new content
  * of the map, since the service deletes every feature that it omits. It is never split.
  */
-import { createError, type GeoferryError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
@@ -40,7 +39,7 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     const reason = fallbackReason(outcome, strict);
     if (reason !== null) return { kind: "apart", reason };
     // In later rounds, the change may be an earlier, interrupted request that was applied after all.
-    if (outcome.kind === "changed" && round === 0) throw conflictError(run);
+    if (outcome.kind === "changed" && round === 0) throw run.createConflictError();
     if (outcome.kind !== "answered") await run.waitSettleTime();
     const reread = await MapReread.read(run);
     const state = await checkReplaceResult(reread, outcome, contents, run);
@@ -51,15 +50,10 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     }
     ({ etag } = reread.snapshot);
     await reread[Symbol.asyncDispose]();
-    if (state === "otherwise") throw conflictError(run);
+    if (state === "otherwise") throw run.createConflictError();
     if (round >= run.context.traffic.retries) throw run.createNotAcceptedError(round + 1);
-    if (reread.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
+    if (reread.snapshot.fingerprint !== snapshot.fingerprint) throw run.createConflictError();
   }
-}
-
-function conflictError({ etagChain, header: { service, map } }: ApplyRun): GeoferryError {
-  etagChain.markLost();
-  return createError("map-changed", { service, map });
 }
 
 async function checkReplaceResult(
@@ -106,7 +100,7 @@ async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
   if (strongEtag(snapshot.etag) !== null) return snapshot.etag;
   await using reading = await MapReread.read(run);
-  if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
+  if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw run.createConflictError();
   return reading.snapshot.etag;
 }
 

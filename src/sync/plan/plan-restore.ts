@@ -13,6 +13,7 @@ import { BackupMatcher, backupKey } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
+import { checkCreatesShown } from "../journal/unseen-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
@@ -102,7 +103,11 @@ export async function prepareRestore(
   try {
     const output = join(spool.folder(), "plan.ndjson");
     const wasRestored = run.state.getNote(restoredNote(backup)) !== null;
-    return await planRestore({ backup, client, workspace, settings, signal: context.host.signal, output, wasRestored });
+    const { signal } = context.host;
+    const planned = await planRestore({ backup, client, workspace, settings, signal, output, wasRestored });
+    // It would leave features that the map does not show yet.
+    await checkCreatesShown(run, workspace);
+    return planned;
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -8,6 +8,7 @@ import { readSnapshot, type Snapshot, type SnapshotSettings } from "../../remote
 import { withSpan } from "../../tracing/span.js";
 import { diffToPlan } from "../diff/diff-to-plan.js";
 import { roundingForPrecision } from "../diff/rounding.js";
+import { checkCreatesShown, removeUnseenCreates } from "../journal/unseen-creates.js";
 import { chooseKey, type KeyChoice } from "../keys/choose-key.js";
 import { createKeyReader } from "../keys/key-value.js";
 import { type KeyReport, prepareKeys } from "../keys/prepare-keys.js";
@@ -69,6 +70,7 @@ export function prepareSync(
     const snapshot = await withSpan("read map", {}, () =>
       readSnapshot(run.client, workspace, snapshotSettings(request, run)),
     );
+    await checkCreatesShown(run, workspace);
     return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), output);
   });
 }
@@ -87,6 +89,8 @@ export function prepareSyncIfChanged(
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? syncedState.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
+    await checkCreatesShown(run, workspace);
+    removeUnseenCreates(run.stateFolder);
     return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), undefined);
   });
 }

@@ -1,0 +1,51 @@
+import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
+import type { WireFeature } from "../../remote/wire.js";
+import type { ApplyRun } from "./apply-run.js";
+import { MapReread } from "./map-reread.js";
+import type { Update } from "./patch-semantics.js";
+
+/** Pages that are read one by one; for more, the whole map is read. */
+const maxPages = 20;
+
+/**
+ * Checks, before the first write without a precondition, that no other client has changed or deleted the features to
+ * update since the plan was made: an update sends the whole feature. If entity tags protect the writes, nothing is read.
+ * @throws map-changed, sync-interrupted; errors of reading the map
+ */
+export async function checkUpdatesCurrent(run: ApplyRun): Promise<void> {
+  if (run.plan.counts.update === 0 || run.etagChain.isActive) return;
+  if (await arePagesCurrent(run)) return;
+  await using reading = await MapReread.read(run);
+  for await (const update of readUpdates(run))
+    if (reading.findById(update.id)?.digest !== digestOf(update.before, run)) throw run.createConflictError();
+}
+
+/** @returns false if only a reading of the whole map can tell */
+async function arePagesCurrent(run: ApplyRun): Promise<boolean> {
+  const pages = new Set<number>();
+  for await (const { page } of readUpdates(run)) {
+    pages.add(page);
+    if (pages.size > maxPages) return false;
+  }
+  const digests = new Map<string, string>();
+  for (const page of pages) for (const [id, digest] of await readDigests(page, run)) digests.set(id, digest);
+  for await (const update of readUpdates(run)) {
+    const digest = digests.get(update.id);
+    if (digest === undefined) return false;
+    if (digest !== digestOf(update.before, run)) throw run.createConflictError();
+  }
+  return true;
+}
+
+async function readDigests(page: number, run: ApplyRun): Promise<readonly (readonly [string, string])[]> {
+  run.throwIfAborted();
+  const read = await run.context.client.page(page);
+  return (read?.features ?? []).map((feature) => [feature.id, digestOf(feature, run)]);
+}
+
+const digestOf = (feature: Pick<WireFeature, "geometry" | "properties">, run: ApplyRun): string =>
+  digestText(canonicalFeature(feature, run.rounding));
+
+async function* readUpdates(run: ApplyRun): AsyncGenerator<Update> {
+  for await (const action of run.plan.actions(["update"])) if (action.action === "update") yield action;
+}
