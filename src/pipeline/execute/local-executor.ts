@@ -50,8 +50,10 @@ export class LocalExecutor implements Executor {
   }
 
   private async keepSource(source: TaskSource): Promise<void> {
-    await this.closeSource();
+    // Replaced before anything is awaited, since several conversions of a batch may end at once.
+    const earlier = this.source;
     this.source = source;
+    await earlier?.[Symbol.asyncDispose]();
   }
 
   async closeSource(): Promise<void> {
