@@ -26,7 +26,7 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
       : "",
     nulls > 0 ? `${have(nulls)} no value` : "",
     empties > 0 ? `${have(empties)} an empty text` : "",
-    unsafe > 0 ? `${have(unsafe)} an integer beyond 2^53` : "",
+    unsafe > 0 ? `${have(unsafe)} an integer beyond 2^53, which --cast ${name}=text converts to text` : "",
     others > 0 ? `${have(others)} a boolean, a fraction or a nested value` : "",
     temporal ? "its values are dates or times" : "",
   ].filter((words) => words !== "");

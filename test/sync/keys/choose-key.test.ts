@@ -66,6 +66,14 @@ describe("choosing a key", () => {
     expect((await cast.choose()).key).toEqual({ by: "property", name: "id" });
   });
 
+  test("the choice of a key names --cast if integers beyond 2^53 are all there is", async () => {
+    const reading = await side.read(
+      side.csv("large-only.csv", "id,n", ["9007199254740993,0.5", "9007199254740995,1.5"]),
+    );
+    const { message } = await refusal(() => reading.choose());
+    expect(message).toContain('"id" (2 features have an integer beyond 2^53, which --cast id=text converts to text)');
+  });
+
   test("the choice of a key keeps the key of earlier runs", async () => {
     const reading = await side.read(side.csv("remembered.csv", "id,ref", ["1,A", "2,B"]));
     expect(await reading.choose("ref")).toEqual({
