@@ -6,6 +6,9 @@
 
 const unsafeCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
+/** Whether the text has characters that the others here escape. */
+export const hasControlCharacters = (text: string): boolean => text.search(unsafeCharacters) >= 0;
+
 /** The text with its control characters, line ends among them, as JSON escapes: `\u001b`. */
 export const escapeControlCharacters = (text: string): string =>
   text.replace(unsafeCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

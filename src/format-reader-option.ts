@@ -1,9 +1,8 @@
-/** Formats a reader option for a shell: `--in x=Ost`, `--in "x=Ost [m]"`. */
-export function formatReaderOption(option: string, value: string): string {
-  const text = `${option}=${value}`;
-  if (/^[\p{L}\p{N}_.,:=+-]+$/u.test(text)) return `--in ${text}`;
-  return `--in '${text.replaceAll("'", "'\\''")}'`;
-}
+import { quoteForShell } from "./errors/shell-quote.js";
+
+/** Formats a reader option for a shell: `--in x=Ost`, `--in 'x=Ost [m]'`. */
+export const formatReaderOption = (option: string, value: string): string =>
+  `--in ${quoteForShell(`${option}=${value}`)}`;
 
 /** Advice for two columns that look like coordinates; `order` is set if either may be the longitude or easting. */
 export const adviseCoordinateOptions = (x: string, y: string, order?: "order-unknown"): string =>

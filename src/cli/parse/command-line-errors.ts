@@ -1,6 +1,7 @@
 /** Explains invalid command lines and suggests corrections. */
 
 import { existsSync } from "node:fs";
+import { quoteForShell } from "../../errors/shell-quote.js";
 import { createError, type GeoferryError } from "../../errors.js";
 import { nearestName } from "../../nearest-name.js";
 import { commands, common, type Flag, groups, subcommandNames } from "../command.js";
@@ -112,7 +113,7 @@ function valueMistake(
   const isKnownFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
   return isKnownFlag
     ? `--${name} has no value; add one, or remove the flag`
-    : `--${name} has no value; write a value that starts with a dash as --${name}=${shellWord(next)}`;
+    : `--${name} has no value; write a value that starts with a dash as --${name}=${quoteForShell(next)}`;
 }
 
 const flagOfLetter = (letter: string, flags: Flags): string | undefined =>
@@ -128,10 +129,6 @@ function clusterMistake(argument: string, cluster: string, flags: Flags): string
 }
 
 const quoted = (text: string): string => `"${text}"`;
-
-/** Quotes a word for a shell. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Explains flags of other tools and suggests the equivalent command; null if the line has none. */
 function translateForeignFlags(name: string, line: readonly string[], flags: Flags): string | null {
@@ -163,7 +160,7 @@ function translateForeignFlags(name: string, line: readonly string[], flags: Fla
   if (!isWhole) return `${explained}; see geoferry ${name} --help`;
   const { paths, explanations: order } =
     name === "convert" ? inputsFirst(positionals) : { paths: positionals, explanations: "" };
-  const meant = ["geoferry", name, ...paths, ...withoutRedundantFlags(rest)].map(shellWord).join(" ");
+  const meant = ["geoferry", name, ...paths, ...withoutRedundantFlags(rest)].map(quoteForShell).join(" ");
   return `${explained}${order}. Try: ${meant}`;
 }
 
@@ -227,6 +224,6 @@ function suggestConvert(line: readonly string[]): string | null {
   const [first] = line;
   const isFile = first !== undefined && !isFlag(first) && (/[./\\]/.test(first) || existsSync(first));
   if (!isFile) return null;
-  const meant = ["geoferry", "convert", ...line].map(shellWord).join(" ");
+  const meant = ["geoferry", "convert", ...line].map(quoteForShell).join(" ");
   return `no command "${first}"; to convert files: ${line.length > 1 ? meant : `${meant} OUTPUT`}`;
 }
