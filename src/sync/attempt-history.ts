@@ -34,7 +34,7 @@ export class AttemptHistory {
     this.totals.deleted += deleted;
     if (hasWritten) this.lastWritten = { prepared, report };
     if (backup === null) return;
-    if (hasWritten) this.backups.unshift({ path: backup, created });
+    if (hasWritten) this.backups.unshift({ path: backup, created: Math.max(created, report.reportedCreates ?? 0) });
     else await rm(backup, { force: true });
   }
 

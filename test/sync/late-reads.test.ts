@@ -1,8 +1,8 @@
 /** A service whose reads lag behind its writes, or that loses what it accepts: nothing is created twice. */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, utimesSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaultProxy, type ProxiedResponse, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
+import { cutAfterCommit, delayedBy, pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
 import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
 
 const [sqlite] = await findFixtureKinds();
@@ -40,10 +40,18 @@ async function createMap(tags: "with" | "without"): Promise<string> {
   return map;
 }
 
-const push = (map: string, file: string, ...flags: readonly string[]) =>
-  world.geoferry(["push", file, "--map", map, "--remote-field", "ref", "--settle-time", "20", "--yes", ...flags], {
-    url: proxy.url,
-  });
+const push = (map: string, file: string, ...flags: readonly string[]) => {
+  const settling = flags.includes("--settle-time") ? [] : ["--settle-time", "20"];
+  const args = ["push", file, "--map", map, "--remote-field", "ref", "--yes", ...settling, ...flags];
+  return world.geoferry(args, { url: proxy.url });
+};
+
+/** Makes the record of a run, and its backup, an hour older. */
+function makeOlder(record: string): void {
+  const { backup } = JSON.parse(readFileSync(record, "utf8")) as { readonly backup: string };
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  for (const path of [record, backup]) utimesSync(path, hourAgo, hourAgo);
+}
 
 const refsOf = async (map: string) =>
   (await world.features(map)).map(({ properties }) => String(properties.ref)).sort();
@@ -80,9 +88,8 @@ describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
       const { status, stderr } = await push(map, file, "--mode", "incremental");
       expect(status, stderr).toBe(10);
       const [, record] = /delete (\S+) to continue now/.exec(stderr)!;
-      const hourAgo = new Date(Date.now() - 3_601_000).toISOString();
       if (continues === "by the advice") rmSync(record!);
-      else writeFileSync(record!, readFileSync(record!, "utf8").replace(/"time":"[^"]+"/, `"time":"${hourAgo}"`));
+      else makeOlder(record!);
       const again = await push(map, file, "--mode", "incremental");
       expect(again.status, `${continues}: ${again.stderr}`).toBe(0);
       expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
@@ -104,3 +111,114 @@ test("recreated features that the map does not show yet are not created twice", 
   expect(last.status, last.stderr).toBe(0);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2"]);
 });
+
+/** Ends a run as a key or a signal does, after the service has answered a request to create features. */
+async function interruptedPush(map: string, file: string, signal: NodeJS.Signals, ...flags: readonly string[]) {
+  const ended = await world.geoferry(
+    ["push", file, "--map", map, "--settle-time", "20", "--yes", "--concurrency", "1", ...flags],
+    {
+      url: proxy.url,
+      watch: (child) => {
+        proxy.on("POST", 1, {
+          name: "the client is ended",
+          async around(request, upstream) {
+            const answer = await upstream.send(request);
+            setTimeout(() => child.kill(signal), 150);
+            return answer;
+          },
+        });
+        // What follows takes longer.
+        proxy.on("GET", proxy.count("GET") + 2, delayedBy(1000), 100);
+      },
+    },
+  );
+  proxy.calm();
+  return ended;
+}
+
+test("a run that is ended before it reads the map again leaves nothing to be created twice", async () => {
+  const map = await createMap("without");
+  const late = lagging();
+  let isLate = true;
+  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const file = world.source(places(0, 6));
+  const flags = ["--remote-field", "ref", "--mode", "incremental"];
+  expect((await interruptedPush(map, file, "SIGTERM", ...flags)).status).toBe(130);
+  proxy.choose(() => withoutHeaders("etag")).choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const second = await push(map, file, "--mode", "incremental");
+  expect(second.stderr).toContain("an earlier run created 3 features that the map still does not show");
+  isLate = false;
+  const third = await push(map, file, "--mode", "incremental");
+  expect(third.status, third.stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
+
+test("features of one scope that the map does not show stop no run with another", async () => {
+  const map = await createMap("with");
+  const scoped = (value: string) => world.source([createPlace(`${value}1`, { source: value })]);
+  const inScope = (value: string) => push(map, scoped(value), "--scope", `source=${value}`, "--mode", "incremental");
+  proxy.on("POST", 1, nothing);
+  expect((await inScope("a")).status).toBe(10);
+  expect((await inScope("a")).stderr).toContain("still does not show");
+  const other = await inScope("b");
+  expect(other.status, other.stderr).toBe(0);
+  expect((await push(map, scoped("b"), "--mode", "incremental")).stderr).toContain("still does not show");
+});
+
+test("the tag of another client's earlier write is no proof that it removed what a run created", async () => {
+  const map = await createMap("with");
+  const late = lagging();
+  let isLate = false;
+  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  proxy.on("POST", 1, {
+    name: "another client was first, and conditions are ignored",
+    async around({ headers, ...request }, upstream) {
+      await world.fill(map, [createPlace("other")]);
+      isLate = true;
+      const { "if-match": _, ...unconditional } = headers;
+      // Fills the copy with the state before this request.
+      const path = `${request.path}?page=1&per_page=500`;
+      await late.around({ ...request, headers: unconditional, method: "GET", path, body: Buffer.alloc(0) }, upstream);
+      return upstream.send({ ...request, headers: unconditional });
+    },
+  });
+  const { status, stderr } = await push(map, world.source(places(0, 6)), "--mode", "incremental");
+  expect(status, stderr).toBe(10);
+  expect(stderr).toContain("reported 3 features as created, but the map does not show them");
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5", "other"]);
+});
+
+test("a lost response does not make a run create features twice if reads lag behind for some seconds", async () => {
+  const map = await createMap("without");
+  const late = lagging();
+  let isLate = true;
+  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  proxy.on("POST", 1, cutAfterCommit);
+  // The pauses before readings of the map are 1, 2 and 4 times this.
+  setTimeout(() => (isLate = false), 1500);
+  const flags = ["--mode", "incremental", "--settle-time", "400"];
+  const { status, stderr } = await push(map, world.source(places(0, 6)), ...flags);
+  expect(status, stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
+  "matched by id, features created before %s are known to the next run, whatever else has changed",
+  async (signal) => {
+    const map = await createMap("with");
+    const withIds = (await world.features(map)).map(
+      (feature) => ({ ...feature }) as unknown as ReturnType<typeof createPlace>,
+    );
+    const file = world.source([...withIds, ...places(3, 6)]);
+    const flags = ["--match", "id", "--mode", "incremental"];
+    const { status, stderr } = await interruptedPush(map, file, signal, ...flags);
+    expect(status, stderr).not.toBe(0);
+    expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+    const changed = world.source([...withIds, ...places(3, 7)]);
+    for (const source of signal === "SIGKILL" ? [file, file, changed, changed] : [changed, file, changed]) {
+      const next = await world.geoferry(["push", source, "--map", map, "--yes", ...flags], { url: proxy.url });
+      expect(next.status, next.stderr).toBe(0);
+    }
+    expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
+  },
+);

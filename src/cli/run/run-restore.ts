@@ -8,6 +8,7 @@ import {
   describeRestore,
   findEditGuards,
   noteRestore,
+  type PreparedRestore,
   prepareRestore,
   type RestorePlan,
 } from "../../sync/plan/plan-restore.js";
@@ -31,7 +32,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   const map = args.map === undefined ? { id: header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, recordedUrl: header.service };
   /** @throws guard-sync */
-  const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<RestorePlan> => {
+  const planAndReport = async ({ run, display }: SyncSession<ReadonlySyncRun>): Promise<PreparedRestore> => {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();
@@ -61,6 +62,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
   const { run, display } = session;
+  restoration.forgetCreates();
   noteRestore(backup, restoration, run);
   const report = await applyAndUpdateBaseline(plan, rejects, run);
   display.clear();

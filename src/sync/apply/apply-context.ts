@@ -85,6 +85,8 @@ export interface ApplyReport {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
+  /** Features that the service reported as created, whether or not the map shows them: undoing deletes as many. */
+  readonly reportedCreates?: number;
   /** Features that the service rejected; creates and updates are in `rejects`. */
   readonly failed: number;
   /** Features that may or may not be on the map (mode append); also in `rejects`. */

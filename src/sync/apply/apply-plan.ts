@@ -9,7 +9,7 @@ import { BackupWriter, nullRecorder } from "../journal/backup-writer.js";
 import { Journal, type JournalHeader } from "../journal/journal.js";
 import { type JournaledRun, readJournal } from "../journal/journal-reader.js";
 import { openRecreations } from "../journal/recreations.js";
-import { saveUnseenCreates } from "../journal/unseen-creates.js";
+import { forgetCreates, recordCreates } from "../journal/unconfirmed-creates.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
 import type { ApplyContext, ApplyReport, WithheldReason } from "./apply-context.js";
 import { ApplyRun } from "./apply-run.js";
@@ -41,10 +41,17 @@ export async function applyPlan(plan: OpenPlan, context: ApplyContext): Promise<
     context.onProgress?.({ step: "backup", done, total: update + removed + create }),
   );
   await context.onCheckpoint?.("backed-up");
-  const { journal, previousRun } = await openOrResumeJournal(plan, context.stateFolder);
+  const { stateFolder } = context;
+  const { scope } = header.settings;
+  const { journal, previousRun } = await openOrResumeJournal(plan, stateFolder);
+  const mayCreate = create > 0 || (update > 0 && header.settings.updateWith === "delete-create");
+  // Without a key, nothing is matched with the map, so nobody creates what it lacks.
+  if (backup && mayCreate && header.key !== null) recordCreates(stateFolder, scope, backup.path);
   // Without a key, nothing is matched, so concurrent writes do not matter.
   const etagChain = new EtagChain(header.key === null ? null : header.snapshot.etag);
   const report = await runSteps(plan, context, { journal, backup, etagChain }, (run) => executePlan(run, previousRun));
+  // After a conflict, what another client has done is known, and the next attempt acts on it.
+  if (report.error === null || report.hasConflict) forgetCreates(stateFolder, scope);
   return { ...report, backup: backup?.path ?? null };
 }
 
@@ -99,6 +106,7 @@ async function runSteps(
   return {
     ...run.counts,
     ...done,
+    reportedCreates: run.reportedCreates,
     ...(run.removedDuplicates > 0 && { twins: run.removedDuplicates }),
     withheld: run.withheld,
     hasConflict: run.etagChain.isLost,
@@ -128,7 +136,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
       await using reading = result.reread;
       const kept = await KeptWrites.compare(run, reading, { put: true, etag: result.etag });
       await run.context.onMapReread?.(reading, run.creationRecorder);
-      if (!kept.isComplete) throw kept.fail();
+      if (!kept.isComplete) throw await kept.fail();
       addNotice(run, kept);
       return { put: true, etag: reading.snapshot.etag };
     }
@@ -143,12 +151,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await using reading = read;
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
-  if (!kept.isComplete) {
-    const error = kept.fail();
-    // What another client has done is known, and the next attempt acts on it.
-    if (error.code === "writes-not-kept") await saveUnseenCreates(run.context.stateFolder, kept.unseenIds());
-    throw error;
-  }
+  if (!kept.isComplete) throw await kept.fail();
   addNotice(run, kept);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);

@@ -34,6 +34,8 @@ export class ApplyRun {
   readonly notices: string[] = [];
   /** Ids of the features that were recreated last. */
   readonly recreatedIds: string[] = [];
+  /** Number of features that the service has reported as created, whether or not the map shows them. */
+  reportedCreates = 0;
   /** Features removed again because another writer created the same ones. */
   removedDuplicates = 0;
   /** Error for keys of this run that several features on the map share. */
@@ -96,10 +98,10 @@ export class ApplyRun {
     if (this.context.signal.aborted) throw this.createInterruptedError();
   }
 
-  /** Waits until interrupted requests must have ended. @throws sync-interrupted */
-  async waitSettleTime(): Promise<void> {
+  /** Waits until interrupted requests must have ended. @param times of the settle time @throws sync-interrupted */
+  async waitSettleTime(times = 1): Promise<void> {
     this.throwIfAborted();
-    await pause(this.header.settings.settleTime, undefined, { signal: this.context.signal }).catch(() => {
+    await pause(times * this.header.settings.settleTime, undefined, { signal: this.context.signal }).catch(() => {
       throw this.createInterruptedError();
     });
   }

@@ -1,7 +1,7 @@
 import { Workspace } from "../../compare/workspace.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
 import { roundingForPrecision } from "../diff/rounding.js";
-import { checkCreatesShown, removeUnseenCreates } from "../journal/unseen-creates.js";
+import { confirmCreates } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
@@ -34,10 +34,10 @@ export async function applySavedPlan(
       singleRead: settings.singleRead,
       ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
     });
-    await checkCreatesShown(run, workspace);
-    removeUnseenCreates(run.stateFolder);
+    const forget = await confirmCreates(run, settings.scope, workspace);
     const files = await readSourceFileDigests(source.inputs, host.registry);
     checkNotStale(plan, { service: run.client.url, snapshot, files });
+    forget();
   } finally {
     workspace[Symbol.dispose]();
   }

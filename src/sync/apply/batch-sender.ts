@@ -82,7 +82,10 @@ export class BatchSender {
   private createJournalRequest({ items, idempotencyKey }: WriteBatch): JournalRequest {
     const { kind, isIdentifiable } = this.operation;
     const common = { kind, features: items.length, idempotencyKey };
-    if (!isIdentifiable) return { ...common, first: items[0]!.ordinal };
+    if (!isIdentifiable) {
+      const names = items.flatMap(({ action }) => action.agreement?.name ?? []);
+      return { ...common, first: items[0]!.ordinal, ...(names.length > 0 && { names }) };
+    }
     if (kind === "update") return { ...common, ids: items.map(({ action }) => ("id" in action ? action.id : "")) };
     return { ...common, keys: items.map(({ key }) => key) };
   }

@@ -1,7 +1,7 @@
 import { createError } from "../../errors.js";
 import type { JournaledRun } from "../journal/journal-reader.js";
 import type { OpenPlan } from "../plan/plan.js";
-import { featureBody, readCreates } from "../plan/plan-creates.js";
+import { featureBody, type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { resolveUnidentified } from "./resolve-unidentified.js";
@@ -52,7 +52,10 @@ export async function createFeatures(run: ApplyRun, previousRun: JournaledRun | 
   const identified = hasPropertyKey(run.plan);
   const operation: WriteOperation = {
     ...createOperation(run, identified),
-    recordIds: (ids) => run.creationRecorder.recordIds(ids),
+    recordIds: (ids) => {
+      run.reportedCreates += ids.length;
+      return run.creationRecorder.recordIds(ids);
+    },
     checkReread: (uncertain) => checkForeignCreates(uncertain, run),
   };
   if (identified) return sendBatches(createBatches(readCreates(run.plan), run), operation, run);
@@ -75,29 +78,58 @@ async function checkForeignCreates(uncertain: UncertainBatches, run: ApplyRun): 
 
 type Range = readonly [number, number];
 
-/** All creates except those in the ranges (sorted; [first, end)). */
-async function* createsOutside(run: ApplyRun, ranges: readonly Range[]): AsyncGenerator<readonly BatchItem[]> {
+/** All creates that an earlier run has not sent. */
+async function* createsExcept(
+  run: ApplyRun,
+  wasSent: (item: PlannedCreate) => boolean,
+): AsyncGenerator<readonly BatchItem[]> {
+  for await (const group of readCreates(run.plan)) yield group.filter((item) => !wasSent(item));
+}
+
+/** Whether a create lies in one of the ranges of ordinals (sorted; [first, end)); to be asked in order. */
+function createRangeTest(ranges: readonly Range[]): (item: PlannedCreate) => boolean {
   let next = 0;
-  for await (const group of readCreates(run.plan))
-    yield group.filter(({ ordinal }) => {
-      while (next < ranges.length && ranges[next]![1] <= ordinal) next += 1;
-      const range = ranges[next];
-      return !range || ordinal < range[0];
-    });
+  return ({ ordinal }) => {
+    while (next < ranges.length && ranges[next]![1] <= ordinal) next += 1;
+    const range = ranges[next];
+    return range !== undefined && ordinal >= range[0];
+  };
 }
 
 /** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
-async function* unfinishedBatches(
-  run: ApplyRun,
-  { settledRanges, uncertain }: JournaledRun,
-): AsyncGenerator<WriteBatch> {
+async function* unfinishedBatches(run: ApplyRun, earlier: JournaledRun): AsyncGenerator<WriteBatch> {
+  if (run.header.key !== null) return yield* unfinishedNamedBatches(run, earlier);
+  const { settledRanges, uncertain } = earlier;
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
   const excluded = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
-  yield* createBatches(createsOutside(run, excluded), run);
+  yield* createBatches(createsExcept(run, createRangeTest(excluded)), run);
   for (const { first = 0, features, batch, idempotencyKey } of uncertain) {
     const items: BatchItem[] = [];
     for await (const group of readCreates(run.plan))
       items.push(...group.filter(({ ordinal }) => ordinal >= first && ordinal < first + features));
     yield { items, idempotencyKey: idempotencyKey ?? run.createIdempotencyKey(), uncertainEntry: batch };
+  }
+}
+
+/**
+ * The same for features that are matched by id. Those that the service has reported as created are matched, and are not in
+ * the plan, so that names identify the others.
+ */
+async function* unfinishedNamedBatches(run: ApplyRun, { uncertain }: JournaledRun): AsyncGenerator<WriteBatch> {
+  const sentBy = new Map<string, JournaledRun["uncertain"][number]>();
+  for (const sent of uncertain) for (const name of sent.names ?? []) sentBy.set(name, sent);
+  const itemsOf = new Map(uncertain.map((sent) => [sent, [] as BatchItem[]]));
+  const wasSent = (item: PlannedCreate): boolean => {
+    const sent = sentBy.get(item.agreement?.name ?? "");
+    if (sent) itemsOf.get(sent)!.push(item);
+    return sent !== undefined;
+  };
+  yield* createBatches(createsExcept(run, wasSent), run);
+  for (const [{ features, batch, idempotencyKey }, items] of itemsOf) {
+    const isWhole = items.length === features;
+    // The service has responded to a part of the batch, or the source has changed.
+    if (!isWhole) await run.acknowledge(batch, "settled");
+    if (isWhole) yield { items, idempotencyKey: idempotencyKey ?? run.createIdempotencyKey(), uncertainEntry: batch };
+    else if (items.length > 0) yield { items, idempotencyKey: run.createIdempotencyKey() };
   }
 }

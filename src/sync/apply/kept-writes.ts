@@ -85,15 +85,15 @@ export class KeptWrites {
       : `the service stores values of ${formatCount(count, "feature")} differently from what was sent, again in the same way; they count as equal from now on`;
   }
 
-  /** Reduces the counts of the report to what the map has, and creates the error. */
-  fail(): GeoferryError {
+  /** Reduces the counts of the report to what the map has, and creates the error. @throws errors of the client */
+  async fail(): Promise<GeoferryError> {
     const { counts, header } = this.run;
     const { service, map } = header;
     const created = Math.max(0, counts.created - this.created);
     const updated = Math.max(0, counts.updated - this.updated);
     counts.created -= created;
     counts.updated -= updated;
-    if (this.wasChangedSince()) return this.run.createConflictError();
+    if (await this.wasChangedSince()) return this.run.createConflictError();
     const examples = counts.failed === 0 ? this.examples : [];
     return createError("writes-not-kept", {
       service,
@@ -106,18 +106,19 @@ export class KeptWrites {
     });
   }
 
-  /** Whether entity tags prove that another client wrote after this run, so that the difference may be its own. */
-  private wasChangedSince(): boolean {
+  /**
+   * Whether another client wrote after this run, so that the difference may be its own. A reading with another entity tag
+   * does not prove it, since it may be older than the writes of the run. So a request that creates nothing asks the
+   * service itself, on condition that the map is as the run left it.
+   */
+  private async wasChangedSince(): Promise<boolean> {
     const { etag } = this.sent;
-    const read = this.reading.snapshot.etag;
-    return etag !== null && strongEtag(read) !== etag && !this.run.etagChain.isPast(read);
-  }
-
-  /** Ids of features that the service reported as created, and that the map does not show, in groups. */
-  async *unseenIds(): AsyncGenerator<readonly string[]> {
-    const isUnseen = (id: string) => this.selectById.get(id) === undefined;
-    for await (const ids of this.run.creationRecorder.readIds()) yield ids.filter(isUnseen);
-    yield this.run.recreatedIds.filter(isUnseen);
+    const read = strongEtag(this.reading.snapshot.etag);
+    if (etag === null || read === etag) return false;
+    const { context, etagChain } = this.run;
+    const { kind } = await context.client.create([], this.run.createIdempotencyKey(), { ifMatch: etag });
+    // A service may accept no empty request, or not check conditions of one.
+    return kind === "changed" || (kind !== "answered" && !etagChain.isPast(read));
   }
 
   private async findCreated(): Promise<void> {

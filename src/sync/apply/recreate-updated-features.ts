@@ -1,6 +1,7 @@
 /** Optional update method for services without PATCH: deletes the old feature and creates the new one. */
 import { createError } from "../../errors.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
+import { recordCreates } from "../journal/unconfirmed-creates.js";
 import type { OpenPlan } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
@@ -92,6 +93,8 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
     recordIds: async (ids) => {
       run.recreatedIds.push(...ids);
       run.recreatedIds.splice(0, run.recreatedIds.length - maxRecreatedIds);
+      const { stateFolder, backupPath } = run.context;
+      recordCreates(stateFolder, run.header.settings.scope, backupPath, run.recreatedIds);
     },
     onRefused: (item, refusal) => {
       refused.push(item);

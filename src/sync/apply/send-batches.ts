@@ -14,6 +14,10 @@ import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
  */
 const queuedBatches = 2;
 
+/** Pauses before the readings of the map, in settle times: the second, since a copy of the map may lag behind. */
+const shortPauses = [1, 1];
+const longPauses = [1, 2, 4];
+
 /** An operation that sends features. */
 export interface WriteOperation {
   readonly kind: "create" | "update";
@@ -117,7 +121,7 @@ async function* resendFirst(
 }
 
 /**
- * Settles batches by rereading the map: twice, each after a pause without requests, if some had no response; once
+ * Settles batches by rereading the map: several times, each after a pause without requests, if some had no response; once
  * otherwise.
  */
 async function* resolveByReading(
@@ -128,11 +132,11 @@ async function* resolveByReading(
   isLast: boolean,
 ): AsyncGenerator<WriteBatch> {
   const { isUnclear } = run.etagChain;
-  if (uncertain.hasUnanswered) await run.waitSettleTime();
-  const missing = await uncertain.rereadMap();
-  if (missing > 0 && uncertain.hasUnanswered) {
-    await run.waitSettleTime();
-    await uncertain.rereadMap();
+  const { hasUnanswered } = uncertain;
+  // Without conditions, a request that was applied after all would create its features twice.
+  for (const pause of hasUnanswered ? (isUnclear ? shortPauses : longPauses) : [0]) {
+    await run.waitSettleTime(pause);
+    if ((await uncertain.rereadMap()) === 0) break;
   }
   if (isUnclear) {
     run.etagChain.resume(uncertain.etag);

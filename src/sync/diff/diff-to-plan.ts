@@ -24,7 +24,8 @@ import {
 import { type CreateWithText, PlanWriter } from "../plan/plan-writer.js";
 import type { SyncRequest } from "../request.js";
 import { reuseFeatureText } from "../source/reuse-feature-text.js";
-import type { Baseline } from "../state/map-state.js";
+import { matchConfirmedCreates } from "../state/created-feature-matcher.js";
+import type { Baseline, NewBaselineEntry } from "../state/map-state.js";
 import { ChangedContents } from "./changed-contents.js";
 import { assignContentNames, readContentName, restoreAssignedIds } from "./content-names.js";
 import { mergeFeature, withKey } from "./merge-feature.js";
@@ -46,6 +47,8 @@ export interface DiffInput {
   readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
   /** The state after the last sync; null if there is none, or if it was compared with other settings. */
   readonly baseline: Baseline | null;
+  /** Called with the ids of features that an earlier run created before it could remember them. */
+  readonly onIdsFound?: (entries: readonly NewBaselineEntry[]) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -102,12 +105,13 @@ class DiffPlanner {
   private readonly isPutCandidate: boolean;
 
   constructor(private readonly input: DiffInput) {
-    const { workspace, request, mode, key, source, baseline } = input;
+    const { workspace, request, mode, key, source, baseline, onIdsFound } = input;
     this.tables = new ComparisonTables(workspace);
     this.changedContents = new ChangedContents(workspace, key);
     if (key?.by === "id") {
       assignContentNames(workspace);
       if (baseline) restoreAssignedIds(workspace, baseline);
+      matchConfirmedCreates(workspace, roundingForPrecision(request.precision), onIdsFound);
     }
     this.rounding = roundingForPrecision(request.precision);
     this.isPutCandidate =

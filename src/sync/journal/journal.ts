@@ -23,6 +23,8 @@ export interface JournalRequest {
   readonly ids?: readonly string[];
   /** Index of the first feature among all creates, from 0, if features have no key. */
   readonly first?: number;
+  /** `BaselineEntry.name` of each, if features are matched by the ids that the service gives them. */
+  readonly names?: readonly string[];
   readonly idempotencyKey?: string;
 }
 

@@ -13,7 +13,7 @@ import { BackupMatcher, backupKey } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
-import { checkCreatesShown } from "../journal/unseen-creates.js";
+import { confirmCreates } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
@@ -53,6 +53,12 @@ export interface RestorePlan {
    * those with the same content as a feature on the map, since the backup does not record whether the run left it.
    */
   readonly doubtful: number;
+}
+
+/** A restore of a map whose features that earlier runs created are all known. */
+export interface PreparedRestore extends RestorePlan {
+  /** To be called before the restore is applied, which may delete them. */
+  readonly forgetCreates: () => void;
 }
 
 /** Finds guards of a restore in addition to those of its plan. */
@@ -96,7 +102,7 @@ export async function prepareRestore(
   backup: OpenBackup,
   settings: RestoreRequest["settings"],
   run: ReadonlySyncRun,
-): Promise<RestorePlan> {
+): Promise<PreparedRestore> {
   await waitForEarlierRequests(run, settings.settleTime);
   const { client, spool, context } = run;
   const workspace = await Workspace.create(spool);
@@ -106,8 +112,8 @@ export async function prepareRestore(
     const { signal } = context.host;
     const planned = await planRestore({ backup, client, workspace, settings, signal, output, wasRestored });
     // It would leave features that the map does not show yet.
-    await checkCreatesShown(run, workspace);
-    return planned;
+    const forgetCreates = await confirmCreates(run, backup.header.scope, workspace);
+    return { ...planned, forgetCreates };
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -8,7 +8,7 @@ import { readSnapshot, type Snapshot, type SnapshotSettings } from "../../remote
 import { withSpan } from "../../tracing/span.js";
 import { diffToPlan } from "../diff/diff-to-plan.js";
 import { roundingForPrecision } from "../diff/rounding.js";
-import { checkCreatesShown, removeUnseenCreates } from "../journal/unseen-creates.js";
+import { confirmCreates } from "../journal/unconfirmed-creates.js";
 import { chooseKey, type KeyChoice } from "../keys/choose-key.js";
 import { createKeyReader } from "../keys/key-value.js";
 import { type KeyReport, prepareKeys } from "../keys/prepare-keys.js";
@@ -18,7 +18,7 @@ import { findMapIdField } from "../source/id-fields.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
 import { chooseRejectsFile } from "../source/rejects-path.js";
 import { checkFilters } from "../source/source-filters.js";
-import { type Baseline, hashOfSettings, type MapState } from "../state/map-state.js";
+import { type Baseline, hashOfSettings, type MapState, type NewBaselineEntry } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { OpenPlan, PlanHeader, PlanMode, SyncKey } from "./plan.js";
 
@@ -70,7 +70,7 @@ export function prepareSync(
     const snapshot = await withSpan("read map", {}, () =>
       readSnapshot(run.client, workspace, snapshotSettings(request, run)),
     );
-    await checkCreatesShown(run, workspace);
+    await confirmCreates(run, request.scope, workspace);
     return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), output);
   });
 }
@@ -89,9 +89,13 @@ export function prepareSyncIfChanged(
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? syncedState.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
-    await checkCreatesShown(run, workspace);
-    removeUnseenCreates(run.stateFolder);
-    return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), undefined);
+    const forget = await confirmCreates(run, request.scope, workspace);
+    const sides = await adoptIdField({ request, mode, run, workspace, source, snapshot });
+    const prepared = await compareTraced(sides, undefined, (key, entries) =>
+      openBaselineFor(run.state, request, key).saveEntries(entries),
+    );
+    forget();
+    return prepared;
   });
 }
 
@@ -160,9 +164,16 @@ async function adoptIdField(sides: SyncSides): Promise<SyncSides> {
   };
 }
 
-const compareTraced = (sides: SyncSides, output: PlanDestination | undefined): Promise<PreparedSync> =>
+/** Stores the ids of features that an earlier run created. */
+type RememberIds = (key: SyncKey, entries: readonly NewBaselineEntry[]) => void;
+
+const compareTraced = (
+  sides: SyncSides,
+  output: PlanDestination | undefined,
+  rememberIds?: RememberIds,
+): Promise<PreparedSync> =>
   withSpan("compare", {}, async (span) => {
-    const prepared = await compareSides(sides, output);
+    const prepared = await compareSides(sides, output, rememberIds);
     const { create, update, delete: remove } = prepared.plan.counts;
     span.set({ "geoferry.create": create, "geoferry.update": update, "geoferry.delete": remove });
     return prepared;
@@ -171,6 +182,7 @@ const compareTraced = (sides: SyncSides, output: PlanDestination | undefined): P
 async function compareSides(
   { request, mode, run, workspace, source, snapshot }: SyncSides,
   output: PlanDestination | undefined,
+  rememberIds?: RememberIds,
 ): Promise<PreparedSync> {
   const { state, client, spool } = run;
   const { signal } = run.context.host;
@@ -191,6 +203,7 @@ async function compareSides(
       source: planSourceHeader(source, keyReport),
       snapshot,
       baseline: openBaselineFor(state, request, key),
+      ...(key && rememberIds ? { onIdsFound: (entries) => rememberIds(key, entries) } : {}),
       signal,
     },
     output ?? { path: join(spool.folder(), "plan.ndjson"), overwrite: false },
