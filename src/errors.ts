@@ -9,6 +9,7 @@ import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/defi
 import { isDiskFull } from "./errors/disk-full.js";
 import { findExhaustedResource } from "./errors/exhausted-resources.js";
 import { featureServiceErrors } from "./errors/feature-service-errors.js";
+import { adviseCoordinateOptions } from "./errors/format-reader-option.js";
 import { jobErrors } from "./errors/job-errors.js";
 import { remoteErrors } from "./errors/remote-errors.js";
 import { serviceErrors } from "./errors/service-errors.js";
@@ -17,7 +18,6 @@ import { syncErrors } from "./errors/sync-errors.js";
 import { verifyErrors } from "./errors/verify-errors.js";
 import { escapeControlCharactersDeep } from "./escape-control-characters.js";
 import { formatCount, groupDigits } from "./format-count.js";
-import { adviseCoordinateOptions } from "./format-reader-option.js";
 import { nearestName } from "./nearest-name.js";
 
 export type { ErrorKind };

@@ -1,7 +1,7 @@
 /** Warnings about a layer that its summary shows. */
 import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent, zoneAdviceFor } from "../../crs/index.js";
+import { adviseCoordinateOptions } from "../../errors/format-reader-option.js";
 import { GeoferryError } from "../../errors.js";
-import { adviseCoordinateOptions } from "../../format-reader-option.js";
 import type { Crs, Extent, LayerSummary } from "../../model/index.js";
 import type { Layer } from "../../model/layer.js";
 import { extentsOverlap, suspectSwap } from "../../stages/suspect-swap.js";

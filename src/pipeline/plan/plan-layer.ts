@@ -1,6 +1,6 @@
 import { hasSameDefinition, isWgs84 } from "../../crs/index.js";
+import { formatCoordinateOptions } from "../../errors/format-reader-option.js";
 import { createError } from "../../errors.js";
-import { formatCoordinateOptions } from "../../format-reader-option.js";
 import { findNameEncoder } from "../../io/encodings.js";
 import { redactUrl } from "../../io/redact.js";
 import { mergeFields, type TypedField } from "../../model/field.js";

@@ -1,6 +1,6 @@
 /** Chooses the geometry columns by options, names and content. */
 
-import { formatCoordinateOptions, formatReaderOption } from "../../../../src/format-reader-option.js";
+import { formatCoordinateOptions, formatReaderOption } from "../../../../src/errors/format-reader-option.js";
 import type { CoordinateCandidate, Crs } from "../../../../src/model/layer.js";
 import type { ReadContext } from "../../../../src/plugin/format.js";
 import { cellFlags, type FormatRules, inferNumberFormat, NotationFlag } from "../columns/column-format.js";

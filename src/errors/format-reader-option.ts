@@ -1,4 +1,4 @@
-import { quoteForShell } from "./errors/shell-quote.js";
+import { quoteForShell } from "./shell-quote.js";
 
 /** Formats a reader option for a shell: `--in x=Ost`, `--in 'x=Ost [m]'`. */
 export const formatReaderOption = (option: string, value: string): string =>
