@@ -98,7 +98,7 @@ function createRangeTest(ranges: readonly Range[]): (item: PlannedCreate) => boo
 
 /** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
 async function* unfinishedBatches(run: ApplyRun, earlier: JournaledRun): AsyncGenerator<WriteBatch> {
-  if (run.header.key !== null) return yield* unfinishedNamedBatches(run, earlier);
+  if (earlier.hasNames) return yield* unfinishedNamedBatches(run, earlier);
   const { settledRanges, uncertain } = earlier;
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
   const excluded = [...settledRanges, ...sent].sort(([a], [b]) => a - b);

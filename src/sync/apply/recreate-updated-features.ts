@@ -12,7 +12,7 @@ import type { Update } from "./patch-semantics.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /** Remembered ids of recreated features: the last ones, which a reading that lags behind lacks first. */
-const maxRecreatedIds = 10_000;
+const maxRecreatedIds = 2000;
 
 /** Features that are matched by id would not be found again. @throws recreate-by-id */
 export function checkRecreatable({ header, counts }: Pick<OpenPlan, "header" | "counts">): void {

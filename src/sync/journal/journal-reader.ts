@@ -12,6 +12,8 @@ export interface JournaledRun extends JournalHeader {
   readonly batches: number;
   /** Batches without a recorded outcome. */
   readonly uncertain: readonly (JournalRequest & { readonly batch: number; readonly time: string })[];
+  /** Whether requests to create features name them. */
+  readonly hasNames: boolean;
   /** Settled ranges of `JournalRequest.first`, as [first, end); only for features without a key. */
   readonly settledRanges: readonly (readonly [number, number])[];
 }
@@ -26,6 +28,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   if (!existsSync(path)) return null;
   let header: JournalHeader | null = null;
   let isEnded = false;
+  let hasNames = false;
   let batches = 0;
   const open = new Map<number, JournalRequest & { batch: number; time: string }>();
   const settledRanges: [number, number][] = [];
@@ -35,6 +38,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
       if (line?.line === "END") isEnded = true;
       if (line?.line === "SENT") {
         batches = Math.max(batches, line.batch + 1);
+        hasNames ||= line.names !== undefined;
         open.set(line.batch, line);
       }
       if (line?.line === "ACK") {
@@ -52,7 +56,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   const uncertain = [...open.values()].filter(
     (sent, index, all) => !isSupersededBy(sent, settledRanges, all.slice(index + 1)),
   );
-  return { run, service, map, mode, fingerprint, isEnded, batches, uncertain, settledRanges };
+  return { run, service, map, mode, fingerprint, isEnded, batches, uncertain, hasNames, settledRanges };
 }
 
 async function* readJournalLines(path: string): AsyncGenerator<JournalLine | null> {
