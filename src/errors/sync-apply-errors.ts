@@ -50,7 +50,7 @@ export const syncApplyErrors = {
   "update-not-applied": defineError<MapDetails & { id: string; what: string; decimals: number | null }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; ${e.decimals === null ? "--update-with delete-create deletes and recreates features instead, which gives them new ids" : fewDecimalsAdvice(e.decimals)}`,
+      `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; ${e.decimals === null ? "if the map shows the change later, run the command again with a longer --settle-time; if not, --update-with delete-create deletes and recreates features instead, which gives them new ids" : fewDecimalsAdvice(e.decimals)}`,
   ),
   /** `decimals`: as for update-not-applied. */
   "writes-not-kept": defineError<

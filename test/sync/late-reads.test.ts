@@ -202,6 +202,58 @@ test("a lost response does not make a run create features twice if reads lag beh
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
 });
 
+/** The service rejects the last feature of a request, and creates the others. */
+const rejectsLast: ProxyFault = {
+  name: "rejects the last feature",
+  async around(request, upstream) {
+    const { features } = JSON.parse(request.body.toString()) as { readonly features: readonly object[] };
+    const body = Buffer.from(JSON.stringify({ features: features.slice(0, -1) }));
+    const answer = await upstream.send({ ...request, body });
+    const failed = [{ id: "", path: `features[${features.length - 1}]`, message: "not allowed" }];
+    return { ...answer, body: Buffer.from(JSON.stringify({ ...JSON.parse(answer.body.toString()), failed })) };
+  },
+};
+
+test.each(["with", "without"] as const)(
+  "a rejected feature does not make a run create the others again, %s entity tags",
+  async (tags) => {
+    const map = await createMap(tags);
+    const late = lagging();
+    let isLate = true;
+    proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+    proxy.on("POST", 1, rejectsLast);
+    const file = world.source(places(0, 6));
+    const first = await push(map, file, "--mode", "incremental");
+    expect(first.status, first.stderr).toBe(10);
+    expect(first.stderr).toContain("reported 2 features as created, but the map does not show them");
+    expect(proxy.count("POST")).toBe(1);
+    expect((await push(map, file, "--mode", "incremental")).stderr).toContain("created 2 features that the map still");
+    isLate = false;
+    const last = await push(map, file, "--mode", "incremental");
+    expect(last.status, last.stderr).toBe(0);
+    expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+  },
+);
+
+test("an update that a late copy does not show yet is not taken for one that the service ignores", async () => {
+  const map = await createMap("without");
+  const late = lagging();
+  let isLate = true;
+  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  proxy.on("PATCH", 1, {
+    name: "is shown later",
+    async around(request, upstream) {
+      setTimeout(() => (isLate = false), 600);
+      return upstream.send(request);
+    },
+  });
+  const file = world.source(places(0, 6, "b"));
+  const { status, stderr } = await push(map, file, "--mode", "incremental", "--settle-time", "200");
+  expect(status, stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+  expect((await world.features(map)).map(({ properties }) => properties.title)).toEqual(Array(6).fill("b"));
+});
+
 test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
   "matched by id, features created before %s are known to the next run, whatever else has changed",
   async (signal) => {

@@ -2,7 +2,7 @@ import { canonicalFeature, digestText } from "../../canonical/canonical-feature.
 import { createError } from "../../errors.js";
 import type { ApplyRun } from "./apply-run.js";
 import type { WriteBatch } from "./batches.js";
-import { reportFailures, type WriteOperation } from "./send-batches.js";
+import { createUnseenError, readUntilShown, reportFailures, type WriteOperation } from "./send-batches.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
 /**
@@ -24,7 +24,11 @@ export async function* resolveUnidentified(
     await run.waitSettleTime();
     replays = !isLast && (await supportsIdempotencyReplay(run));
   }
-  if (uncertain.hasAnswered) await uncertain.rereadMap();
+  if (uncertain.hasAnswered) {
+    const unseen = await readUntilShown(uncertain, run, false);
+    // With mode append, what the map does not show stays unknown: later runs could not find it.
+    if (unseen.length > 0 && run.header.key !== null) throw createUnseenError(unseen, run);
+  }
   for (const uncertainBatch of uncertain) {
     if (uncertainBatch.isUnanswered && replays) {
       yield uncertainBatch.batch;

@@ -1,5 +1,5 @@
 /** Sends features reliably despite failing requests: each is on the map once, or reported as rejected. */
-import type { GeoferryError } from "../../errors.js";
+import { createError, type GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
@@ -13,10 +13,6 @@ import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
  * delay. Zero for features without a key: after a crash, queued ones would stay uncertain for good.
  */
 const queuedBatches = 2;
-
-/** Pauses before the readings of the map, in settle times: the second, since a copy of the map may lag behind. */
-const shortPauses = [1, 1];
-const longPauses = [1, 2, 4];
 
 /** An operation that sends features. */
 export interface WriteOperation {
@@ -120,6 +116,42 @@ async function* resendFirst(
     }
 }
 
+/** In settle times, before readings of the map; several, since it may be a copy that lags behind. */
+export const pausesBeforeReading = [1, 2, 4];
+
+/**
+ * Reads the map until it shows what the service reported as created and, if asked to, every feature of the batches: at most
+ * so often that the service must have applied what it will.
+ * @returns ids that it does not show; then what else is missing may be there, too
+ */
+export async function readUntilShown(
+  uncertain: UncertainBatches,
+  run: ApplyRun,
+  waitsForAll: boolean,
+): Promise<readonly string[]> {
+  // Entity tags keep a request that is sent again from being applied twice.
+  const pauses = waitsForAll && run.etagChain.isUnclear ? [1, 1] : pausesBeforeReading;
+  let unseen: readonly string[] = [];
+  for (const pause of waitsForAll ? pauses : [0, ...pauses]) {
+    await run.waitSettleTime(pause);
+    const missing = await uncertain.rereadMap();
+    unseen = uncertain.findUnseenIds();
+    if (unseen.length === 0 && (missing === 0 || !waitsForAll)) break;
+  }
+  return unseen;
+}
+
+/** The error for features that the service reported as created, and that the map does not show. */
+export function createUnseenError(unseen: readonly string[], { header }: ApplyRun): GeoferryError {
+  const { service, map } = header;
+  const examples = unseen.slice(0, maxNamedFeatures).map((id) => `${id} is missing`);
+  const counts = { created: unseen.length, updated: 0, lost: 0 };
+  return createError("writes-not-kept", { service, map, ...counts, examples, decimals: null });
+}
+
+/** Maximum features that an error lists. */
+const maxNamedFeatures = 3;
+
 /**
  * Settles batches by rereading the map: several times, each after a pause without requests, if some had no response; once
  * otherwise.
@@ -132,12 +164,8 @@ async function* resolveByReading(
   isLast: boolean,
 ): AsyncGenerator<WriteBatch> {
   const { isUnclear } = run.etagChain;
-  const { hasUnanswered } = uncertain;
-  // Without conditions, a request that was applied after all would create its features twice.
-  for (const pause of hasUnanswered ? (isUnclear ? shortPauses : longPauses) : [0]) {
-    await run.waitSettleTime(pause);
-    if ((await uncertain.rereadMap()) === 0) break;
-  }
+  const unseen = await readUntilShown(uncertain, run, uncertain.hasUnanswered);
+  if (unseen.length > 0) throw createUnseenError(unseen, run);
   if (isUnclear) {
     run.etagChain.resume(uncertain.etag);
     if (run.etagChain.isActive) await operation.checkReread?.(uncertain);

@@ -135,6 +135,18 @@ export class UncertainBatches implements AsyncDisposable {
     return this.database.prepare("SELECT count(*) FROM uncertain_item WHERE seen = 0").pluck().get() as number;
   }
 
+  /** Ids that responses reported as created, and that the map lacks, after `rereadMap`; for batches of creates. */
+  findUnseenIds(): readonly string[] {
+    if (this.kind === "update") return [];
+    return this.database
+      .prepare(
+        `SELECT json_extract(success.value, '$.id') FROM uncertain_batch, json_each(answer, '$.success') AS success
+         WHERE NOT EXISTS (SELECT 1 FROM map WHERE map.id = json_extract(success.value, '$.id'))`,
+      )
+      .pluck()
+      .all() as string[];
+  }
+
   /** Number of features from sent batches that the map has, after `rereadMap`. */
   get presentCount(): number {
     return this.database

@@ -12,8 +12,9 @@ import {
   nestedMemberRemovals,
   patchText,
   type Update,
+  type UpdateEffect,
 } from "./patch-semantics.js";
-import { sendBatches, type WriteOperation } from "./send-batches.js";
+import { pausesBeforeReading, sendBatches, type WriteOperation } from "./send-batches.js";
 
 /**
  * Sends the first update alone and reads the feature back; likewise the first update that removes a member from a
@@ -84,20 +85,36 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
   const failedBefore = run.counts.failed;
   await sendSingly(item, run);
   if (run.counts.failed > failedBefore) return;
-  const read = await rereadFeature(update, run);
-  if (run.isStoredForm(update.feature, read, update.agreement)) return;
-  let effect = checkUpdateEffect(update, read, run.rounding);
+  let effect = await readEffect(update, run);
   if (effect.kind === "merged-deeply" && serviceBehavior.patchSemantics !== "merges-deeply") {
     serviceBehavior.savePatchSemantics("merges-deeply");
     run.counts.updated -= 1;
     await sendSingly(item, run);
-    effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
+    effect = await readEffect(update, run);
   } else if (nestedMemberRemovals(update).length > 0)
     serviceBehavior.savePatchSemantics(serviceBehavior.patchSemantics ?? "replaces");
   if (effect.kind === "applied") return;
   const { what, decimals } =
     effect.kind === "ineffective" ? effect : { what: `property ${JSON.stringify(effect.names[0])}`, decimals: null };
   throw createError("update-not-applied", { service, map, id: update.id, what, decimals });
+}
+
+/** Reads the feature back; again after pauses if the map does not show the update, since it may be a late copy. */
+async function readEffect(update: Update, run: ApplyRun): Promise<UpdateEffect> {
+  let effect = await readEffectOnce(update, run);
+  for (const pause of pausesBeforeReading) {
+    const isExplained = effect.kind === "ineffective" && effect.decimals !== null;
+    if (effect.kind === "applied" || isExplained) break;
+    await run.waitSettleTime(pause);
+    effect = await readEffectOnce(update, run);
+  }
+  return effect;
+}
+
+async function readEffectOnce(update: Update, run: ApplyRun): Promise<UpdateEffect> {
+  const read = await rereadFeature(update, run);
+  const isStored = run.isStoredForm(update.feature, read, update.agreement);
+  return isStored ? { kind: "applied" } : checkUpdateEffect(update, read, run.rounding);
 }
 
 async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {
