@@ -54,7 +54,7 @@ export const jobErrors = {
   "queue-forbidden": defineError<{ queue: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.queue}: the queue denies access: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
+      `${e.queue}: the queue denies access: ${e.reason}; ${/NOPERM|no permissions/i.test(e.reason) ? "permit this to the user with ACL SETUSER, or name another user in GEOFERRY_QUEUE" : "set GEOFERRY_QUEUE with user and password: redis://user:password@host"}`,
   ),
   "queue-not-accepting": defineError<{ queue: string; reason: string }>(
     "unavailable",

@@ -40,13 +40,15 @@ export function storeLocation({ data, database }: StoreArguments, environment: N
 
 function checkDatabase(text: string, isTyped: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+  const hasSeveralHosts =
+    url !== null && [url.hostname, url.searchParams.get("host") ?? ""].some((host) => host.includes(","));
+  if (!url || hasSeveralHosts || !/^postgres(ql)?:$/.test(url.protocol)) {
     // Do not print an unparsable address: it may contain a password.
     const value = url ? `${url.protocol}…` : "…";
     throw createError("option-invalid", {
       option: "--database",
       value,
-      expected: "of the form postgres://user@host/name",
+      expected: "of the form postgres://user@host/name, with one host",
     });
   }
   const hasPassword = url.password !== "" || url.searchParams.has("password");

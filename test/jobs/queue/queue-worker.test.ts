@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { main, samples } from "../../support/command.js";
+import { geoferry, main, samples } from "../../support/command.js";
 import { type JobRunOptions, type JobRunResult, pointsCsv } from "../../support/jobs/job-fixture.js";
 import { ServedJobFixture } from "../../support/jobs/served-job-fixture.js";
 import { WorkerFleet, waitUntil } from "../../support/jobs/worker-fleet.js";
@@ -189,6 +189,20 @@ describe.runIf(hasRedis)("connections to queues", () => {
           }),
       });
       expect([status, stderr]).toEqual([130, expect.stringContaining("maxmemory-policy is allkeys-lru")]);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test("a worker that may not subscribe says what to permit", async () => {
+    const redis = await RedisServer.start();
+    try {
+      const client = redis.client();
+      await client.call("ACL", "SETUSER", "nosubscribe", "on", ">geheim", "~*", "&*", "+@all", "-subscribe");
+      client.disconnect();
+      const env = { ...environment(), GEOFERRY_QUEUE: redis.url.replace("//", "//nosubscribe:geheim@") };
+      const { status, stderr } = geoferry(["worker", "--state", at("state")], { env });
+      expect([status, stderr]).toEqual([9, expect.stringContaining("permit this to the user with ACL SETUSER")]);
     } finally {
       await redis.stop();
     }

@@ -6,7 +6,14 @@ import type { Redis } from "ioredis";
 import { createError } from "../../../errors.js";
 import { version } from "../../../version.js";
 import { checkQueueKeys, checkQueueList } from "../check-keys.js";
-import { connectionOptions, noop, openReconnectingRedis, openRedis } from "../connection.js";
+import {
+  connectionOptions,
+  isRefusal,
+  noop,
+  openReconnectingRedis,
+  openRedis,
+  toConnectionError,
+} from "../connection.js";
 import { connectionName, listConnectedWorkers } from "../dispatcher/connected-workers.js";
 import type { DispatcherSettings } from "../dispatcher/settings.js";
 import { findDamage } from "../find-damage.js";
@@ -125,7 +132,7 @@ export class QueueWorker {
       return worker;
     } catch (error) {
       for (const connection of [redis, listener]) connection.disconnect();
-      throw error;
+      throw isRefusal(error) ? toConnectionError(settings.address, error) : error;
     }
   }
 
