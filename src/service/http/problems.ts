@@ -121,6 +121,10 @@ export const problems = {
     503,
     "The service is overloaded, and nothing was changed. Retry the request after the time in Retry-After.",
   ),
+  "store-read-only": fixedProblem(
+    503,
+    "The service's database accepts no writes now, as during a failover, and nothing was changed. Reads still work; try again later.",
+  ),
   "store-unavailable": fixedProblem(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, ProblemDefinition<never>>>;
 

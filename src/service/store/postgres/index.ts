@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Problem } from "../../http/problems.js";
+import { Problem, problem } from "../../http/problems.js";
 import { idempotencyLifetimeMs, type Store } from "../contract.js";
 import { InFlightRequests } from "../in-flight-requests.js";
 import { indexKeysOfField } from "../key-fields.js";
@@ -13,7 +13,6 @@ import { write } from "../write.js";
 import type { WriteTransaction } from "../write-transaction.js";
 import { createAccountStore } from "./accounts.js";
 import { Database } from "./database.js";
-import { storeUnavailable } from "./failures.js";
 import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
@@ -81,7 +80,7 @@ export async function openPostgresStore(
         `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
       );
       // A standby, such as the former primary after a failover, answers reads.
-      if (state!.isReadOnly) throw storeUnavailable(new Error("the database is read-only"));
+      if (state!.isReadOnly) throw problem("store-read-only", {});
       if (db.isFull) await db.run("UPDATE geoferry_schema SET version = version");
     },
     purge: (now) => purge(db, now),

@@ -26,11 +26,11 @@ describe.runIf(database !== null)("a database that cannot be written", () => {
     expect(await rememberPage(writable, map)).toBe(1);
 
     await using store = await openPostgresStore(`${url}${encodeURIComponent(" -c default_transaction_read_only=on")}`);
-    await expect(store.ping()).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(store.ping()).rejects.toMatchObject({ code: "store-read-only" });
     expect((await store.page({ map, size: 2, page: 1 }))!.count).toBe(2);
     expect(await rememberPage(store, map)).toBe(0);
     const refused = store.write(makeWriteRequest(map, "create", numberedFeatures(1)));
-    await expect(refused).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(refused).rejects.toMatchObject({ code: "store-read-only" });
   });
 
   test("a full disk does not prevent reading page by page", async () => {
