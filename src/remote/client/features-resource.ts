@@ -1,6 +1,7 @@
 import { createError } from "../../errors.js";
 import { restoreExactProperties } from "../exact-properties.js";
 import { continuesPage, EntityTagConditions, parseEntityTag } from "../http/entity-tag.js";
+import { nextPageAddress } from "../http/next-page.js";
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
 import { maxFeaturesPerRequest, pageSize } from "../wire.js";
@@ -47,6 +48,7 @@ export class FeaturesResource implements MapClient {
         features,
         etag: parseEntityTag(response.headers),
         continues: continuesPage(response.headers),
+        hasNext: nextPageAddress(response.headers) !== undefined,
         texts: () => splitFeatureTexts(response.text),
       };
     } catch (error) {

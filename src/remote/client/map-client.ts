@@ -12,6 +12,8 @@ export interface MapPage {
   readonly etag: string | null;
   /** The page may begin with features of the page before it, by its tag. */
   readonly continues?: boolean;
+  /** Whether the service links to a next page (RFC 8288), however short this one is. */
+  readonly hasNext?: boolean;
   /** Verbatim JSON texts of the features, in page order. They keep details that parsing loses. */
   texts?(): readonly string[];
 }

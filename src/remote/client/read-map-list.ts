@@ -1,5 +1,6 @@
 /** Lists the maps of an account: an extension of the interface that a service may lack. */
 
+import { nextPageAddress } from "../http/next-page.js";
 import { isObject } from "../http/sanitize-for-display.js";
 import type { ServiceResponse } from "../http/send-request.js";
 import type { WireMap } from "../wire.js";
@@ -31,11 +32,10 @@ export async function readMapList(
 }
 
 /**
- * The query of `Link: <…>; rel="next"` (RFC 8288). Ignores the rest of the URL so that tokens never reach another
- * address.
+ * The query of `Link: <…>; rel="next"`. Ignores the rest of the URL so that tokens never reach another address.
  */
 function nextPageQuery({ headers }: ServiceResponse): string | null {
-  const address = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec([headers.link ?? []].flat().join(", "))?.[1];
+  const address = nextPageAddress(headers);
   return address !== undefined && URL.canParse(address, "http://localhost")
     ? new URL(address, "http://localhost").search
     : null;

@@ -13,6 +13,12 @@ const featureCountCheckPage = 200;
 /** Maximum pages of a map whose feature count the service does not report. */
 const maxPages = 100_000;
 
+/**
+ * Usual limits of services that return fewer features per page than they are asked for, against the interface (section 8):
+ * a first page of as many may not be the last.
+ */
+const otherPageSizes = new Set([10, 20, 25, 50, 100, 200, 250]);
+
 export interface NumberedPage extends MapPage {
   /** Page number, from 1. */
   readonly number: number;
@@ -20,7 +26,7 @@ export interface NumberedPage extends MapPage {
 
 /**
  * Reads a map once: pages in order up to the first short one (Map Features Service Interface, 4.2), so that n features
- * take ⌊n / 500⌋ + 1 requests. Requests the next page while the caller processes the current one.
+ * take ⌊n / 500⌋ + 1 requests, and one more if the first page has a usual number of features. Requests the next page while the caller processes the current one.
  */
 export class MapPageReader {
   /** Number of pages read. */
@@ -30,6 +36,8 @@ export class MapPageReader {
   private firstTag: string | null = null;
   private hasWeakTag = false;
   private mayRepeat = false;
+  /** Features of a page that is not the last. */
+  private fullPage: number = pageSize.max;
 
   /** @param knownEtag number of pages at the previous reading: up to that page, requests are sent concurrently */
   constructor(
@@ -73,7 +81,8 @@ export class MapPageReader {
       const page = await inFlight.shift()!;
       this.pages = number;
       this.record(page, number);
-      const isLast = page.features.length < pageSize.max;
+      if (number === 1 && otherPageSizes.has(page.features.length)) this.fullPage = page.features.length;
+      const isLast = page.features.length < this.fullPage && page.hasNext !== true;
       repeated = !isLast && this.isRepeated(page.features) ? repeated + 1 : 0;
       if (repeated === 2) return;
       if (!isLast && requestedPages === number) requestNext();

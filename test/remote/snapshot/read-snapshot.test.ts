@@ -111,6 +111,33 @@ describe("readSnapshot requests", () => {
     expect(snapshot).toMatchObject({ features: count, etag: null });
   });
 
+  test.each([200, 100, 10])("a service that returns %i features per page is read completely", async (size) => {
+    for (const etag of ['"7"', null]) {
+      const all = features(3 * size + 7);
+      const map = new ScriptedMap((number) => ({ features: all.slice((number - 1) * size, number * size), etag }));
+      const { snapshot } = await snapshotOf(map);
+      expect(snapshot.features).toBe(3 * size + 7);
+    }
+  });
+
+  test("a map of as many features takes one more request", async () => {
+    const map = steadyMap(features(200), '"7"');
+    expect((await snapshotOf(map)).snapshot.features).toBe(200);
+    expect(map.asked).toEqual([1, 2]);
+  });
+
+  test("a page with a link to the next one is not the last, however short it is", async () => {
+    const pages = [features(3), [], features(7).slice(3)];
+    const map = new ScriptedMap((number) => ({
+      features: pages[number - 1] ?? [],
+      etag: '"7"',
+      hasNext: number < pages.length,
+    }));
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(7));
+    expect(map.asked).toEqual([1, 2, 3]);
+  });
+
   test("reads pages once with singleRead", async () => {
     const map = steadyMap(features(1200));
     await snapshotOf(map, { singleRead: true });
