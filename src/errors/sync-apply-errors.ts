@@ -75,7 +75,7 @@ export const syncApplyErrors = {
   "creates-not-shown": defineError<MapDetails & { features: number; id: string; until: string; path: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: an earlier run created ${formatCount(e.features, "feature")} that the map still does not show, such as ${e.id}; the service may answer from a copy that lags behind, so nothing was sent, which could create them twice; run the command again later: it continues as soon as the map shows them, or after ${e.until}; if they are lost or were deleted, delete ${e.path} to continue now`,
+      `map ${e.map} of ${e.service}: an earlier run created ${formatCount(e.features, "feature")} that the map still does not show, such as ${e.id}; nothing was sent, since that could create them twice: the service may answer from a copy that lags behind; run the command again later: it continues as soon as the map shows them, or after ${e.until}; if they are lost or were deleted, delete ${e.path} to continue now`,
   ),
   "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
     "conflict",
