@@ -74,7 +74,8 @@ const runs = [
     name: "1 % gone",
     source: "fewer",
     args: ["--mode", "full"],
-    counted: { ...none, GET: 2 * pages(features), DELETE: batches(hundredth) },
+    // After the deletes, the first page that had such features is read again.
+    counted: { ...none, GET: 2 * pages(features) + 1, DELETE: batches(hundredth) },
   },
 ];
 
