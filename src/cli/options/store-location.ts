@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createError } from "../../errors.js";
 import type { StoreLocation } from "../../service/store/open-store.js";
+import { hostUrls } from "../../service/store/postgres/host-urls.js";
 import type { CommonArguments } from "../command.js";
 import { takes } from "./flag.js";
 import { folder } from "./source-options.js";
@@ -39,16 +40,15 @@ export function storeLocation({ data, database }: StoreArguments, environment: N
 }
 
 function checkDatabase(text: string, isTyped: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const hasSeveralHosts =
-    url !== null && [url.hostname, url.searchParams.get("host") ?? ""].some((host) => host.includes(","));
-  if (!url || hasSeveralHosts || !/^postgres(ql)?:$/.test(url.protocol)) {
+  const urls = hostUrls(text);
+  const url = urls.every((one) => URL.canParse(one)) ? new URL(urls[0]!) : null;
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
     // Do not print an unparsable address: it may contain a password.
     const value = url ? `${url.protocol}…` : "…";
     throw createError("option-invalid", {
       option: "--database",
       value,
-      expected: "of the form postgres://user@host/name, with one host",
+      expected: "of the form postgres://user@host/name",
     });
   }
   const hasPassword = url.password !== "" || url.searchParams.has("password");

@@ -3,11 +3,12 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
 import type { Store } from "./contract.js";
+import { hostUrls } from "./postgres/host-urls.js";
 import type { StoreEvents } from "./store-events.js";
 
 export type StoreLocation =
   | { readonly kind: "folder"; readonly path: string }
-  /** `postgres://user@host:port/name`, with parameters of libpq after `?`. */
+  /** `postgres://user@host:port/name`, with parameters of libpq after `?`; several hosts are separated by commas. */
   | { readonly kind: "database"; readonly url: string };
 
 const databasePath = (folder: string): string => join(folder, "geoferry.sqlite");
@@ -15,8 +16,10 @@ const databasePath = (folder: string): string => join(folder, "geoferry.sqlite")
 /** The location for messages and logs, without a password. */
 export function describeLocation(location: StoreLocation): string {
   if (location.kind === "folder") return location.path;
-  const { protocol, username, host, pathname } = new URL(location.url);
-  return `${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname}`;
+  const urls = hostUrls(location.url).map((url) => new URL(url));
+  const { protocol, username, pathname } = urls[0]!;
+  const hosts = urls.map(({ host }) => host).join(",");
+  return `${protocol}//${username === "" ? "" : `${username}@`}${hosts}${pathname}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -137,6 +138,70 @@ export async function startServer(rules: readonly string[] = []): Promise<Server
       remove();
     },
   };
+}
+
+/** A primary and a streaming standby, which listen on ports of their own. */
+export interface ReplicatedServers {
+  readonly primary: string;
+  readonly standby: string;
+  /** Ends the primary at once, as when its machine fails. */
+  killPrimary(): Promise<void>;
+  promote(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startReplicatedServers(): Promise<ReplicatedServers | null> {
+  const programs = findBinaries();
+  if (!programs) return null;
+  const folder = mkdtempSync(join(tmpdir(), "geoferry-postgres-"));
+  const owner = unprivilegedUser();
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
+  const run = { ...owner, cwd: folder, env: { PATH: process.env.PATH } } as const;
+  const execute = (program: string, ...args: readonly string[]) =>
+    execFileSync(join(programs, program), args, { ...run, stdio: "pipe" });
+  const servers: ChildProcess[] = [];
+  const start = async (data: string, port: number): Promise<string> => {
+    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "fsync=off", "hot_standby=on"];
+    const args = ["-D", data, "-k", folder, ...settings.flatMap((setting) => ["-c", setting])];
+    const server = spawn(join(programs, "postgres"), args, { ...run, stdio: "ignore" });
+    servers.push(server);
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    await untilReady(url, server);
+    return url;
+  };
+  const [one, two] = [join(folder, "one"), join(folder, "two")];
+  execute("initdb", "--pgdata", one, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync");
+  const [onePort, twoPort] = [await freePort(), await freePort()];
+  const primary = await start(one, onePort);
+  const from = ["-h", "127.0.0.1", "-p", String(onePort), "-U", "postgres"];
+  execute("pg_basebackup", ...from, "--pgdata", two, "--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+  const standby = await start(two, twoPort);
+  const end = async (server: ChildProcess, signal: NodeJS.Signals) => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, "exit");
+    server.kill(signal);
+    await ended;
+  };
+  return {
+    ...{ primary, standby },
+    killPrimary: () => end(servers[0]!, "SIGQUIT"),
+    promote: async () => {
+      execute("pg_ctl", "promote", "--pgdata", two, "--wait");
+    },
+    async stop() {
+      for (const server of servers) await end(server, "SIGQUIT");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 async function untilReady(url: string, server: ChildProcess): Promise<void> {

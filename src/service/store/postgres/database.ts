@@ -4,6 +4,7 @@ import pg from "pg";
 import { createError } from "../../../errors.js";
 import { Problem } from "../../http/problems.js";
 import { isRetryable, storeUnavailable, toStoreProblem } from "./failures.js";
+import { hostUrls } from "./host-urls.js";
 import { KeyedQueue } from "./keyed-queue.js";
 
 /**
@@ -113,6 +114,7 @@ async function prepareConnection(
   client: pg.ClientBase,
   use: keyof typeof planCacheModes,
   { statement }: Limits,
+  mustBePrimary: boolean,
 ): Promise<void> {
   // Without a listener, a connection that breaks while idle would end the process; the next statement reports the
   // error.
@@ -122,6 +124,10 @@ async function prepareConnection(
     statement_timeout: `'${statement}'`,
     plan_cache_mode: planCacheModes[use],
   });
+  if (mustBePrimary) {
+    const { rows } = await client.query("SELECT pg_is_in_recovery() AS standby");
+    if ((rows as { standby: boolean }[])[0]!.standby) throw new Error("the server is a standby, which accepts no writes");
+  }
   await client.query(`SELECT ${values.map(([name, value]) => `set_config('${name}', ${value}, false)`).join(", ")}`);
 }
 
@@ -137,20 +143,28 @@ export class Database implements QueryRunner {
   isFull = false;
 
   private readonly limits: Limits;
+  /** The same database on several servers, of which one is the primary. */
+  private readonly urls: readonly string[];
+  /** Index of the URL that connections use. */
+  private current = 0;
 
-  /** @param url `postgres://user@host:port/database`; connects with the first statement. @throws usage */
+  /**
+   * @param url `postgres://user@host:port/database`; connects with the first statement. Of several hosts, tries each in turn,
+   * and takes the one that accepts writes. @throws usage
+   */
   constructor(url: string) {
-    const limits = limitsOf(url, process.env);
+    this.urls = hostUrls(url);
+    const limits = limitsOf(this.urls[0]!, process.env);
     this.limits = limits;
     const pool = (use: keyof typeof poolSizes) => {
       const created = new pg.Pool({
-        connectionString: url,
+        connectionString: this.urls[0]!,
         max: poolSizes[use],
         types: typeParsers,
         keepAlive: true,
         connectionTimeoutMillis: limits.connect,
         ...(limits.statement > 0 && { query_timeout: limits.statement + timeoutsMs.beyond }),
-        onConnect: (client) => prepareConnection(client, use, limits),
+        onConnect: (client) => prepareConnection(client, use, limits, this.urls.length > 1),
       });
       // An idle connection broke; the pool replaces it.
       created.on("error", () => undefined);
@@ -159,6 +173,27 @@ export class Database implements QueryRunner {
     this.statements = pool("statements");
     this.transactions = pool("transactions");
     this.snapshots = pool("snapshots");
+  }
+
+  /** Tries each host once. */
+  private async connect(pool: pg.Pool): Promise<pg.PoolClient> {
+    for (let tries = 1; ; tries++) {
+      const used = this.current;
+      try {
+        return await pool.connect();
+      } catch (error) {
+        if (tries >= this.urls.length) throw storeUnavailable(error);
+        this.leaveHost(used);
+      }
+    }
+  }
+
+  /** Uses the next host for new connections, unless another statement has done so. */
+  private leaveHost(used: number): void {
+    if (this.current !== used) return;
+    this.current = (used + 1) % this.urls.length;
+    for (const pool of [this.statements, this.transactions, this.snapshots])
+      pool.options.connectionString = this.urls[this.current];
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
@@ -171,7 +206,7 @@ export class Database implements QueryRunner {
 
   private execute(sql: string, values: readonly unknown[], writes: boolean): Promise<pg.QueryResult> {
     const once = async () => {
-      const client = await acquireConnection(this.statements);
+      const client = await this.connect(this.statements);
       return withConnection(client, () => query(client, sql, values));
     };
     return this.countActive(() => withRetries(once), writes);
@@ -196,7 +231,7 @@ export class Database implements QueryRunner {
   /** Frees the space of deleted rows of a table; does nothing if another process is vacuuming it. */
   vacuum(table: string): Promise<void> {
     const once = async () => {
-      const client = await acquireConnection(this.snapshots);
+      const client = await this.connect(this.snapshots);
       await withConnection(client, async () => {
         await query(client, `SET statement_timeout = ${timeoutsMs.longStatement}`);
         try {
@@ -214,7 +249,7 @@ export class Database implements QueryRunner {
     pool = this.transactions,
     begin = "BEGIN",
   ): Promise<T> {
-    const client = await acquireConnection(pool);
+    const client = await this.connect(pool);
     return withConnection(client, async () => {
       await query(client, begin);
       const answer = await work(createTransaction(client));
@@ -226,6 +261,7 @@ export class Database implements QueryRunner {
 
   private async countActive<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
     if (this.closed) throw storeUnavailable(new Error("the store is closed"));
+    const used = this.current;
     const query = work();
     this.activeQueries.add(query);
     try {
@@ -234,6 +270,8 @@ export class Database implements QueryRunner {
       return answer;
     } catch (error) {
       if (error instanceof Problem && error.code === "disk-full") this.isFull = true;
+      // The server was a primary until now, and has closed none of its connections.
+      if (error instanceof Problem && error.code === "store-read-only") this.leaveHost(used);
       throw error;
     } finally {
       this.activeQueries.delete(query);
@@ -259,14 +297,6 @@ async function withRetries<T>(once: () => Promise<T>): Promise<T> {
       if (attempt === maxAttempts) throw storeUnavailable(error);
       await sleep(Math.random() * 20 * 2 ** attempt);
     }
-  }
-}
-
-async function acquireConnection(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw storeUnavailable(error);
   }
 }
 

@@ -13,6 +13,7 @@ import { write } from "../write.js";
 import type { WriteTransaction } from "../write-transaction.js";
 import { createAccountStore } from "./accounts.js";
 import { Database } from "./database.js";
+import { hostUrls } from "./host-urls.js";
 import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
@@ -31,7 +32,7 @@ const defaultKeyIndexSettings: KeyIndexSettings = {
 
 /**
  * Opens a store in a PostgreSQL database and creates its tables if necessary. Several processes may share it.
- * @param url `postgres://user:password@host:port/database`
+ * @param url `postgres://user:password@host:port/database`, or with several hosts, of which the primary server is used
  * @throws store-unavailable, store-forbidden, store-database-missing, store-tls, store-newer, store-foreign,
  * store-encoding
  */
@@ -46,7 +47,10 @@ export async function openPostgresStore(
   } catch (error) {
     await db.close();
     if (!(error instanceof Problem)) throw error;
-    throw toOpenError({ store: describeUrl(url), database: new pg.Client(url).database ?? "" }, error.cause);
+    throw toOpenError(
+      { store: describeUrl(url), database: new pg.Client(hostUrls(url)[0]).database ?? "" },
+      error.cause,
+    );
   }
   const inFlight = new InFlightRequests();
   const vacuum = new KeyVacuum(db);
