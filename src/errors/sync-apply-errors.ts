@@ -24,7 +24,7 @@ export const syncApplyErrors = {
   "condition-refused": defineError<MapDetails & { tries: number; tag: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: in each of ${e.tries} attempts the service refused to write (HTTP 412), although the map still has the entity tag ${e.tag} that If-Match names: the service does not compare entity tags as RFC 9110, 13.1.1 requires; nothing was written; report this to the operator of the service`,
+      `map ${e.map} of ${e.service}: in each of ${e.tries} attempts the service refused to write (HTTP 412), although the map still has the entity tag ${e.tag} that If-Match names: the service answers from a copy that lags behind, or does not compare entity tags as RFC 9110, 13.1.1 requires; nothing was written; run the command again later, and if the error persists, report it to the operator of the service`,
   ),
   "duplicates-created": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
     "conflict",

@@ -24,6 +24,11 @@ export class AttemptHistory {
 
   constructor(private readonly client: Pick<SyncRun["client"], "id" | "url">) {}
 
+  /** Whether an attempt may have changed the map. */
+  get hasWritten(): boolean {
+    return this.lastWritten !== null;
+  }
+
   /** Records an interrupted attempt; deletes its backup if it changed nothing. */
   async add(prepared: SyncResult["prepared"], report: ApplyReport): Promise<void> {
     const { created, updated, deleted, backup, hasWritten } = report;

@@ -47,7 +47,7 @@ function withContention(
   { client }: SyncRun,
 ): ApplyReport {
   const map = { service: client.url, map: client.id, tries: attempts.count + 1 };
-  const tag = attempts.unchangedTag(prepared);
+  const tag = attempts.hasWritten || applied.hasWritten ? null : attempts.unchangedTag(prepared);
   const error = tag === null ? createError("map-contended", map) : createError("condition-refused", { ...map, tag });
   return { ...applied, error };
 }

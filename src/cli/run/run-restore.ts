@@ -2,6 +2,7 @@
 
 import { applyAndUpdateBaseline } from "../../sync/apply/apply-and-update-baseline.js";
 import { openBackup } from "../../sync/journal/backup-reader.js";
+import { forgetCreates } from "../../sync/journal/unconfirmed-creates.js";
 import { checkGuards } from "../../sync/plan/guards.js";
 import { isEmptyPlan } from "../../sync/plan/plan.js";
 import {
@@ -62,7 +63,9 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
   const { run, display } = session;
-  restoration.forgetCreates();
+  restoration.settleRecords(false);
+  // It deletes what that run created.
+  forgetCreates(run.stateFolder, backup.path);
   noteRestore(backup, restoration, run);
   const report = await applyAndUpdateBaseline(plan, rejects, run);
   display.clear();

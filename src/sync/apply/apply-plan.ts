@@ -9,7 +9,7 @@ import { BackupWriter, nullRecorder } from "../journal/backup-writer.js";
 import { Journal, type JournalHeader } from "../journal/journal.js";
 import { type JournaledRun, readJournal } from "../journal/journal-reader.js";
 import { openRecreations } from "../journal/recreations.js";
-import { forgetCreates, recordCreates } from "../journal/unconfirmed-creates.js";
+import { forgetCreates, recordCreates, settleCreates } from "../journal/unconfirmed-creates.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
 import type { ApplyContext, ApplyReport, WithheldReason } from "./apply-context.js";
 import { ApplyRun } from "./apply-run.js";
@@ -42,16 +42,15 @@ export async function applyPlan(plan: OpenPlan, context: ApplyContext): Promise<
   );
   await context.onCheckpoint?.("backed-up");
   const { stateFolder } = context;
-  const { scope } = header.settings;
   const { journal, previousRun } = await openOrResumeJournal(plan, stateFolder);
   const mayCreate = create > 0 || (update > 0 && header.settings.updateWith === "delete-create");
   // Without a key, nothing is matched with the map, so nobody creates what it lacks.
-  if (backup && mayCreate && header.key !== null) recordCreates(stateFolder, scope, backup.path);
+  if (backup && mayCreate && header.key !== null) recordCreates(stateFolder, header, backup.path);
   // Without a key, nothing is matched, so concurrent writes do not matter.
   const etagChain = new EtagChain(header.key === null ? null : header.snapshot.etag);
   const report = await runSteps(plan, context, { journal, backup, etagChain }, (run) => executePlan(run, previousRun));
-  // After a conflict, what another client has done is known, and the next attempt acts on it.
-  if (report.error === null || report.hasConflict) forgetCreates(stateFolder, scope);
+  if (backup && report.hasConflict) settleCreates(stateFolder, backup.path);
+  else if (backup && report.error === null) forgetCreates(stateFolder, backup.path);
   return { ...report, backup: backup?.path ?? null };
 }
 

@@ -7,8 +7,9 @@ import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { Journal, JournalRequest } from "../journal/journal.js";
 import type { BaselineEntry, OpenPlan, PlanAction, PlanHeader, PlannedFeature } from "../plan/plan.js";
 import type { ApplyCheckpoint, ApplyContext, ApplyStep, RefusedFeature, WithheldReason } from "./apply-context.js";
-import type { EtagChain } from "./etag-chain.js";
+import { type EtagChain, strongEtag } from "./etag-chain.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
+import { hasTagNow } from "./map-state-probe.js";
 
 /** Maximum rejected features that the report lists. */
 const maxListedRefusals = 10;
@@ -110,6 +111,18 @@ export class ApplyRun {
   createInterruptedError(cause?: unknown): GeoferryError {
     const { service, map } = this.header;
     return createError("sync-interrupted", { service, map }, cause);
+  }
+
+  /**
+   * Whether another client wrote after this run, so that what a reading lacks may be its doing. Another entity tag does not
+   * prove it, since the reading may be older than the writes of the run: the service itself is asked.
+   * @param sent tag of the map after the last write of the run; null if unknown @param read tag of the reading
+   * @throws errors of the client
+   */
+  async wasChangedByOthers(sent: string | null, read: string | null): Promise<boolean> {
+    if (sent === null || strongEtag(read) === sent) return false;
+    const isUnchanged = await hasTagNow(this.context.client, sent);
+    return isUnchanged === null ? !this.etagChain.isPast(strongEtag(read)) : !isUnchanged;
   }
 
   /** Records that another client has changed the map, and creates the error. */

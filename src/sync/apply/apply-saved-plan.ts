@@ -11,6 +11,7 @@ import { readSourceFileDigests } from "../source/source-file-digests.js";
 import type { SyncRun } from "../sync-run.js";
 import { applyAndUpdateBaseline } from "./apply-and-update-baseline.js";
 import type { ApplyReport } from "./apply-context.js";
+import { isReadingCurrent } from "./map-state-probe.js";
 
 /**
  * Applies a saved plan if source and map have not changed since.
@@ -34,10 +35,12 @@ export async function applySavedPlan(
       singleRead: settings.singleRead,
       ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
     });
-    const forget = await confirmCreates(run, settings.scope, workspace);
+    const settle = await confirmCreates(run, settings.scope, workspace, () =>
+      isReadingCurrent(run.client, snapshot.etag),
+    );
     const files = await readSourceFileDigests(source.inputs, host.registry);
     checkNotStale(plan, { service: run.client.url, snapshot, files });
-    forget();
+    settle(false);
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -13,7 +13,9 @@ const maxPages = 20;
  * @throws map-changed, sync-interrupted; errors of reading the map
  */
 export async function checkUpdatesCurrent(run: ApplyRun): Promise<void> {
-  if (run.plan.counts.update === 0 || run.etagChain.isActive) return;
+  const { counts, header } = run.plan;
+  // A map that changes with each reading is never as it was.
+  if (counts.update === 0 || run.etagChain.isActive || header.settings.singleRead) return;
   if (await arePagesCurrent(run)) return;
   await using reading = await MapReread.read(run);
   for await (const update of readUpdates(run))

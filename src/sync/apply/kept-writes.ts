@@ -12,7 +12,6 @@ import { findFewDecimals } from "../diff/rounding.js";
 import type { BaselineEntry, PlanAction, PlannedFeature } from "../plan/plan.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun } from "./apply-run.js";
-import { strongEtag } from "./etag-chain.js";
 import type { MapReread } from "./map-reread.js";
 import { checkUpdateEffect, type Update } from "./patch-semantics.js";
 
@@ -93,7 +92,8 @@ export class KeptWrites {
     const updated = Math.max(0, counts.updated - this.updated);
     counts.created -= created;
     counts.updated -= updated;
-    if (await this.wasChangedSince()) return this.run.createConflictError();
+    if (await this.run.wasChangedByOthers(this.sent.etag, this.reading.snapshot.etag))
+      return this.run.createConflictError();
     const examples = counts.failed === 0 ? this.examples : [];
     return createError("writes-not-kept", {
       service,
@@ -104,21 +104,6 @@ export class KeptWrites {
       examples,
       decimals: this.decimals,
     });
-  }
-
-  /**
-   * Whether another client wrote after this run, so that the difference may be its own. A reading with another entity tag
-   * does not prove it, since it may be older than the writes of the run. So a request that creates nothing asks the
-   * service itself, on condition that the map is as the run left it.
-   */
-  private async wasChangedSince(): Promise<boolean> {
-    const { etag } = this.sent;
-    const read = strongEtag(this.reading.snapshot.etag);
-    if (etag === null || read === etag) return false;
-    const { context, etagChain } = this.run;
-    const { kind } = await context.client.create([], this.run.createIdempotencyKey(), { ifMatch: etag });
-    // A service may accept no empty request, or not check conditions of one.
-    return kind === "changed" || (kind !== "answered" && !etagChain.isPast(read));
   }
 
   private async findCreated(): Promise<void> {

@@ -94,7 +94,7 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
       run.recreatedIds.push(...ids);
       run.recreatedIds.splice(0, run.recreatedIds.length - maxRecreatedIds);
       const { stateFolder, backupPath } = run.context;
-      recordCreates(stateFolder, run.header.settings.scope, backupPath, run.recreatedIds);
+      recordCreates(stateFolder, run.header, backupPath, run.recreatedIds);
     },
     onRefused: (item, refusal) => {
       refused.push(item);

@@ -31,10 +31,19 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
   // A feature that fails may replace one that the set omits, and so deletes.
   const strict = run.plan.counts.delete > 0;
   let etag = await plannedEtag(run);
+  const recorded = new Set<string>();
+  const record = async (ids: readonly string[]) => {
+    const created = await withoutPlannedIds(ids, run);
+    for (const id of created) recorded.add(id);
+    run.reportedCreates = recorded.size;
+    await run.creationRecorder.recordIds(created);
+  };
   for (let round = 0; ; round++) {
     run.throwIfAborted();
-    const { outcome, entry } = await run.sendJournaled({ kind: "put", features: set.features.length }, () =>
-      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag), strict }),
+    const { outcome, entry } = await run.sendJournaled(
+      { kind: "put", features: set.features.length },
+      () => run.context.client.replaceAll(set, { ifMatch: strongEtag(etag), strict }),
+      record,
     );
     const reason = fallbackReason(outcome, strict);
     if (reason !== null) return { kind: "apart", reason };
@@ -45,7 +54,8 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     const state = await checkReplaceResult(reread, outcome, contents, run);
     await run.acknowledge(entry, "settled");
     if (state === "as-sent") {
-      await run.creationRecorder.recordIds(await findCreatedIds(reread, run));
+      const created = await findCreatedIds(reread, run);
+      await run.creationRecorder.recordIds(created.filter((id) => !recorded.has(id)));
       return { kind: "done", reread, etag: outcome.kind === "answered" ? strongEtag(outcome.etag) : null };
     }
     ({ etag } = reread.snapshot);
@@ -75,11 +85,16 @@ async function checkReplaceResult(
 
 /** Ids on the map that the plan did not contain: the PUT was applied to the map for which it was planned. */
 async function findCreatedIds({ workspace }: MapReread, run: ApplyRun): Promise<readonly string[]> {
-  const created = new Set<string>();
-  for (const { id } of workspace.map.rows()) if (id !== null) created.add(id);
+  const ids = new Set<string>();
+  for (const { id } of workspace.map.rows()) if (id !== null) ids.add(id);
+  return withoutPlannedIds(ids, run);
+}
+
+async function withoutPlannedIds(ids: Iterable<string>, run: ApplyRun): Promise<readonly string[]> {
+  const left = new Set(ids);
   for await (const action of run.plan.actions(["update", "delete", "keep"]))
-    if (action.action !== "create") created.delete(action.id);
-  return [...created];
+    if (action.action !== "create") left.delete(action.id);
+  return [...left];
 }
 
 function fallbackReason(outcome: WriteOutcome, strict: boolean): string | null {

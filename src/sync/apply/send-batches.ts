@@ -122,6 +122,7 @@ export const pausesBeforeReading = [1, 2, 4];
 /**
  * Reads the map until it shows what the service reported as created and, if asked to, every feature of the batches: at most
  * so often that the service must have applied what it will.
+ * @throws map-changed if another client changed it since
  * @returns ids that it does not show; then what else is missing may be there, too
  */
 export async function readUntilShown(
@@ -136,6 +137,8 @@ export async function readUntilShown(
     await run.waitSettleTime(pause);
     const missing = await uncertain.rereadMap();
     unseen = uncertain.findUnseenIds();
+    if (unseen.length > 0 && (await run.wasChangedByOthers(run.etagChain.etag, uncertain.etag)))
+      throw run.createConflictError();
     if (unseen.length === 0 && (missing === 0 || !waitsForAll)) break;
   }
   return unseen;

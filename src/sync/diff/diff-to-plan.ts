@@ -24,7 +24,7 @@ import {
 import { type CreateWithText, PlanWriter } from "../plan/plan-writer.js";
 import type { SyncRequest } from "../request.js";
 import { reuseFeatureText } from "../source/reuse-feature-text.js";
-import { matchConfirmedCreates } from "../state/created-feature-matcher.js";
+import { matchByContent } from "../state/created-feature-matcher.js";
 import type { Baseline, NewBaselineEntry } from "../state/map-state.js";
 import { ChangedContents } from "./changed-contents.js";
 import { assignContentNames, readContentName, restoreAssignedIds } from "./content-names.js";
@@ -47,7 +47,7 @@ export interface DiffInput {
   readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
   /** The state after the last sync; null if there is none, or if it was compared with other settings. */
   readonly baseline: Baseline | null;
-  /** Called with the ids of features that an earlier run created before it could remember them. */
+  /** Called with ids of features that were matched by their content, for later runs. */
   readonly onIdsFound?: (entries: readonly NewBaselineEntry[]) => void;
   readonly signal?: AbortSignal;
 }
@@ -111,7 +111,8 @@ class DiffPlanner {
     if (key?.by === "id") {
       assignContentNames(workspace);
       if (baseline) restoreAssignedIds(workspace, baseline);
-      matchConfirmedCreates(workspace, roundingForPrecision(request.precision), onIdsFound);
+      // A list of features to delete names them by their ids only.
+      if (mode !== "delete") matchByContent(workspace, roundingForPrecision(request.precision), onIdsFound);
     }
     this.rounding = roundingForPrecision(request.precision);
     this.isPutCandidate =

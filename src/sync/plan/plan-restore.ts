@@ -13,7 +13,7 @@ import { BackupMatcher, backupKey } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
-import { confirmCreates } from "../journal/unconfirmed-creates.js";
+import { confirmCreates, type SettleRecords } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
@@ -57,8 +57,8 @@ export interface RestorePlan {
 
 /** A restore of a map whose features that earlier runs created are all known. */
 export interface PreparedRestore extends RestorePlan {
-  /** To be called before the restore is applied, which may delete them. */
-  readonly forgetCreates: () => void;
+  /** To be called before the restore is applied. */
+  readonly settleRecords: SettleRecords;
 }
 
 /** Finds guards of a restore in addition to those of its plan. */
@@ -112,8 +112,8 @@ export async function prepareRestore(
     const { signal } = context.host;
     const planned = await planRestore({ backup, client, workspace, settings, signal, output, wasRestored });
     // It would leave features that the map does not show yet.
-    const forgetCreates = await confirmCreates(run, backup.header.scope, workspace);
-    return { ...planned, forgetCreates };
+    const settleRecords = await confirmCreates(run, backup.header.scope, workspace);
+    return { ...planned, settleRecords };
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -6,6 +6,7 @@ import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
 import { readSnapshot, type Snapshot, type SnapshotSettings } from "../../remote/snapshot/read-snapshot.js";
 import { withSpan } from "../../tracing/span.js";
+import { isReadingCurrent } from "../apply/map-state-probe.js";
 import { diffToPlan } from "../diff/diff-to-plan.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import { confirmCreates } from "../journal/unconfirmed-creates.js";
@@ -18,6 +19,7 @@ import { findMapIdField } from "../source/id-fields.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
 import { chooseRejectsFile } from "../source/rejects-path.js";
 import { checkFilters } from "../source/source-filters.js";
+import { hasUnmatchedCreates } from "../state/created-feature-matcher.js";
 import { type Baseline, hashOfSettings, type MapState, type NewBaselineEntry } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { OpenPlan, PlanHeader, PlanMode, SyncKey } from "./plan.js";
@@ -89,12 +91,14 @@ export function prepareSyncIfChanged(
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? syncedState.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
-    const forget = await confirmCreates(run, request.scope, workspace);
+    const settle = await confirmCreates(run, request.scope, workspace, () =>
+      isReadingCurrent(run.client, snapshot.etag),
+    );
     const sides = await adoptIdField({ request, mode, run, workspace, source, snapshot });
     const prepared = await compareTraced(sides, undefined, (key, entries) =>
       openBaselineFor(run.state, request, key).saveEntries(entries),
     );
-    forget();
+    settle(prepared.keyChoice?.key.by === "id" && !hasUnmatchedCreates(workspace));
     return prepared;
   });
 }

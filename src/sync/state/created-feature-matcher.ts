@@ -77,39 +77,85 @@ export class CreatedFeatureMatcher {
   }
 }
 
+/** Features that no feature of the other side matches. */
+const unmatched = {
+  source: "NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key)",
+  map: "map.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM source WHERE source.key = map.key)",
+} as const;
+
 /**
- * Matches source features with features of the map that an earlier run created (`confirmCreates`) before it could remember
- * which one got which id: it was interrupted, or the map did not show them.
+ * With `--match id`, matches source features that have no id, or one unknown to the map, with features of the map that
+ * nothing else matches: first those with the same content, which an earlier run has created if its state is missing or it
+ * was interrupted; then those that the service formats in its own way, if a run recorded that it created them
+ * (`confirmCreates`).
  * @param onFound receives the ids, for later runs
  */
-export function matchConfirmedCreates(
+export function matchByContent(
   workspace: Workspace,
   rounding: Rounding,
   onFound: (entries: readonly NewBaselineEntry[]) => void = () => {},
 ): void {
   const { database, source } = workspace;
+  const hasUnmatched = (side: "source" | "map") =>
+    database.prepare(`SELECT 1 FROM ${side} WHERE ${unmatched[side]} LIMIT 1`).get() !== undefined;
+  if (!hasUnmatched("source") || !hasUnmatched("map")) return;
+  const entries: NewBaselineEntry[] = [];
+  const add = (seq: number, key: string, entry: Pick<NewBaselineEntry, "name" | "sent" | "held">): void => {
+    source.setKey(seq, key);
+    if (entries.push({ ...entry, isWhole: true, assignedId: key, isConfirmed: true }) === rowsAtOnce)
+      onFound(entries.splice(0));
+  };
+  for (const { seq, key, ...entry } of findEqual(workspace)) add(seq, key, entry);
+  for (const { seq, key, ...entry } of findReformatted(workspace, rounding)) add(seq, key, entry);
+  if (entries.length > 0) onFound(entries);
+}
+
+/** A source feature and the map feature that it matches. */
+interface Pair extends Pick<NewBaselineEntry, "name" | "sent" | "held"> {
+  readonly seq: number;
+  /** Key of the map feature. */
+  readonly key: string;
+}
+
+/** Pairs with equal digests; of several features with the same content, the first with the first. */
+function findEqual({ database }: Workspace): Generator<Pair> {
+  database.exec(`
+    DROP TABLE IF EXISTS temp.paired;
+    CREATE TEMP TABLE paired (seq INTEGER PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, key TEXT NOT NULL);
+    INSERT INTO paired SELECT one.seq, one.name, digest, other.key FROM
+      (SELECT seq, coalesce(key, name) AS name, digest, row_number() OVER (PARTITION BY digest ORDER BY seq) AS nth
+        FROM source LEFT JOIN named ON named.source = seq WHERE ${unmatched.source}) AS one
+      JOIN (SELECT key, digest, row_number() OVER (PARTITION BY digest ORDER BY seq) AS nth
+        FROM map WHERE ${unmatched.map}) AS other USING (digest, nth)`);
+  const select = database.prepare<[number], Pair>(
+    `SELECT seq, key, name, digest AS sent, digest AS held FROM paired WHERE seq > ? ORDER BY seq LIMIT ${rowsAtOnce}`,
+  );
+  return inPortions(select);
+}
+
+function* findReformatted(workspace: Workspace, rounding: Rounding): Generator<Pair> {
+  const { database, source } = workspace;
   if (!hasConfirmedCreates(workspace)) return;
-  const isUnmatched =
-    "id IN (SELECT id FROM confirmed) AND NOT EXISTS (SELECT 1 FROM source WHERE source.key = map.key)";
-  const matcher = CreatedFeatureMatcher.among(isUnmatched, workspace, rounding);
+  const condition = `id IN (SELECT id FROM confirmed) AND ${unmatched.map}`;
+  const matcher = CreatedFeatureMatcher.among(condition, workspace, rounding);
   const select = database.prepare<[number], KeyedRow & { readonly name: string }>(
     `SELECT source.*, coalesce(key, name) AS name FROM source LEFT JOIN named ON named.source = seq
-     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key) ORDER BY seq LIMIT ${rowsAtOnce}`,
+     WHERE seq > ? AND ${unmatched.source} ORDER BY seq LIMIT ${rowsAtOnce}`,
   );
-  let entries: NewBaselineEntry[] = [];
   for (const { seq, name, digest, ...location } of inPortions(select)) {
     const row = matcher.find(readPlanned(source, location));
-    if (!row) continue;
-    source.setKey(seq, row.key!);
-    entries.push({ name, sent: digest, held: row.digest, isWhole: true, assignedId: row.key, isConfirmed: true });
-    if (entries.length < rowsAtOnce) continue;
-    onFound(entries);
-    entries = [];
+    if (row) yield { seq, name, sent: digest, held: row.digest, key: row.key! };
   }
-  if (entries.length > 0) onFound(entries);
 }
 
 function hasConfirmedCreates({ database }: Workspace): boolean {
   const hasTable = database.prepare("SELECT 1 FROM temp.sqlite_master WHERE name = 'confirmed'").get() !== undefined;
   return hasTable && database.prepare("SELECT 1 FROM temp.confirmed LIMIT 1").get() !== undefined;
+}
+
+/** Whether features that an earlier run created, and that the map shows, match nothing in this one. */
+export function hasUnmatchedCreates(workspace: Workspace): boolean {
+  if (!hasConfirmedCreates(workspace)) return false;
+  const sql = `SELECT 1 FROM map WHERE id IN (SELECT id FROM confirmed) AND ${unmatched.map} LIMIT 1`;
+  return workspace.database.prepare(sql).get() !== undefined;
 }

@@ -126,7 +126,8 @@ async function prepareConnection(
   });
   if (mustBePrimary) {
     const { rows } = await client.query("SELECT pg_is_in_recovery() AS standby");
-    if ((rows as { standby: boolean }[])[0]!.standby) throw new Error("the server is a standby, which accepts no writes");
+    if ((rows as { standby: boolean }[])[0]!.standby)
+      throw new Error("the server is a standby, which accepts no writes");
   }
   await client.query(`SELECT ${values.map(([name, value]) => `set_config('${name}', ${value}, false)`).join(", ")}`);
 }

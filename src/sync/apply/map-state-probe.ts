@@ -1,0 +1,23 @@
+/** Asks a service about the state of a map by conditional requests that create nothing (RFC 9110, 13.1.1). */
+import { randomUUID } from "node:crypto";
+import type { MapClient } from "../../remote/client/map-client.js";
+import { strongEtag } from "./etag-chain.js";
+
+/**
+ * Whether the map has this entity tag now, although a reading may show another one: it can be older.
+ * @returns null if the service does not say: it may accept no empty request @throws errors of the client
+ */
+export async function hasTagNow(client: Pick<MapClient, "create">, tag: string): Promise<boolean | null> {
+  const { kind } = await client.create([], randomUUID(), { ifMatch: tag });
+  return kind === "answered" ? true : kind === "changed" ? false : null;
+}
+
+/** No entity tag of a map. */
+const foreignTag = `"${randomUUID()}"`;
+
+/** Whether a reading of the map with this tag is certainly current: the service checks tags, and the map has this one. */
+export async function isReadingCurrent(client: Pick<MapClient, "create">, etag: string | null): Promise<boolean> {
+  const tag = strongEtag(etag);
+  if (tag === null || (await hasTagNow(client, foreignTag)) !== false) return false;
+  return (await hasTagNow(client, tag)) === true;
+}
