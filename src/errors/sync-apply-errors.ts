@@ -120,8 +120,10 @@ export const syncApplyErrors = {
     (e) =>
       `${e.backup}, line ${e.line}: not a backup as geoferry wrote it: ${e.reason}; the summary of the run that wrote the backup shows its path`,
   ),
-  "sync-interrupted": defineError<MapDetails>(
+  /** `isPlan`: a saved plan was applied, which no longer fits the map. */
+  "sync-interrupted": defineError<MapDetails & { isPlan?: boolean }>(
     "interrupted",
-    (e) => `interrupted; changes sent to map ${e.map} of ${e.service} so far remain; run the command again to resume`,
+    (e) =>
+      `interrupted; changes sent to map ${e.map} of ${e.service} so far remain; ${e.isPlan ? "make a new plan of what is left with geoferry plan, and apply it" : "run the command again to resume"}`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

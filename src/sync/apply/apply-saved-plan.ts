@@ -1,4 +1,5 @@
 import { Workspace } from "../../compare/workspace.js";
+import { createError } from "../../errors.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import { confirmCreates } from "../journal/unconfirmed-creates.js";
@@ -47,5 +48,9 @@ export async function applySavedPlan(
   checkGuards(plan);
   if (isEmptyPlan(plan.counts) || !(await confirm())) return null;
   await removeOldRejects(rejects);
-  return applyAndUpdateBaseline(plan, rejects, run);
+  const report = await applyAndUpdateBaseline(plan, rejects, run);
+  const { service, map } = plan.header;
+  return report.error?.code === "sync-interrupted"
+    ? { ...report, error: createError("sync-interrupted", { service, map, isPlan: true }, report.error) }
+    : report;
 }

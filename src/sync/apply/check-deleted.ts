@@ -1,5 +1,6 @@
 import type { KeyedRow } from "../../compare/feature-side.js";
 import { asGeoferryError, createError } from "../../errors.js";
+import type { WireFeature } from "../../remote/wire.js";
 import type { ApplyRun } from "./apply-run.js";
 
 /** The deleted features of one page of the map, which one request reads back. */
@@ -31,14 +32,18 @@ export class DeletedOnPage {
     throw createError("deletes-not-applied", { service, map, features: remaining.length, id: remaining[0]! });
   }
 
-  /** A service may respond with 404 to a page after the last one. */
-  private async findRemaining({ context }: ApplyRun): Promise<readonly string[]> {
-    try {
-      const read = await context.client.page(this.page);
-      return (read?.features ?? []).flatMap(({ id }) => (this.ids.has(id) ? [id] : []));
-    } catch (error) {
-      if (this.page > 1 && asGeoferryError(error).code === "remote-map-missing") return [];
-      throw error;
-    }
+  private async findRemaining(run: ApplyRun): Promise<readonly string[]> {
+    const features = await readPage(this.page, run);
+    return features.flatMap(({ id }) => (this.ids.has(id) ? [id] : []));
+  }
+}
+
+/** Features of a page of the map. A service may respond with 404 to one behind the last. */
+export async function readPage(page: number, { context }: ApplyRun): Promise<readonly WireFeature[]> {
+  try {
+    return (await context.client.page(page))?.features ?? [];
+  } catch (error) {
+    if (page > 1 && asGeoferryError(error).code === "remote-map-missing") return [];
+    throw error;
   }
 }

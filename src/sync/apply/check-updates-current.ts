@@ -1,11 +1,12 @@
 import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { WireFeature } from "../../remote/wire.js";
 import type { ApplyRun } from "./apply-run.js";
+import { readPage } from "./check-deleted.js";
 import { MapReread } from "./map-reread.js";
 import type { Update } from "./patch-semantics.js";
 
 /** Pages that are read one by one; for more, the whole map is read. */
-const maxPages = 20;
+const maxPages = 200;
 
 /**
  * Checks, before the first write without a precondition, that no other client has changed or deleted the features to
@@ -41,8 +42,8 @@ async function arePagesCurrent(run: ApplyRun): Promise<boolean> {
 
 async function readDigests(page: number, run: ApplyRun): Promise<readonly (readonly [string, string])[]> {
   run.throwIfAborted();
-  const read = await run.context.client.page(page);
-  return (read?.features ?? []).map((feature) => [feature.id, digestOf(feature, run)]);
+  const features = await readPage(page, run);
+  return features.map((feature) => [feature.id, digestOf(feature, run)]);
 }
 
 const digestOf = (feature: Pick<WireFeature, "geometry" | "properties">, run: ApplyRun): string =>

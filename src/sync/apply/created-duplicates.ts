@@ -11,6 +11,7 @@ import { asGeoferryError, createError, type GeoferryError } from "../../errors.j
 import { maxFeaturesPerRequest } from "../../remote/wire.js";
 import type { Statement } from "../../sqlite/index.js";
 import { jitteredPause } from "../jittered-pause.js";
+import { settleCreates } from "../journal/unconfirmed-creates.js";
 import { findDuplicateKeys, groupByContent } from "../keys/duplicate-keys.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import type { ApplyRun } from "./apply-run.js";
@@ -44,6 +45,8 @@ export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
       // The writer of the other copies removes them, unless it checked before this run created its own.
       const shouldWait: boolean = own === 0 && !hasWaited;
       hasWaited ||= shouldWait;
+      // What the map shows now is not late, and some of it goes.
+      if (!shouldWait) settleCreates(run.context.stateFolder, run.context.backupPath);
       const removed = shouldWait ? nothingDeleted : await deleteDuplicates(duplicates, own > 0, keys, run);
       if (shouldWait || removed.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
       const next = await readStableMap(run);

@@ -2,7 +2,9 @@
 import { createError } from "../../errors.js";
 import type { WireFailure } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
+import { strongEtag } from "./etag-chain.js";
 import { MapReread } from "./map-reread.js";
+import { pausesBeforeReading } from "./pauses.js";
 
 /** A delete request that may not have removed all its features. */
 export interface UncertainDelete {
@@ -96,6 +98,21 @@ export async function resolveDeletes(
   return { deleted, refused, again };
 }
 
+/** Reads the map, again after pauses while it shows features of uncertain requests, since it may be a late copy. */
+export async function readUntilGone(uncertain: readonly UncertainDelete[], run: ApplyRun): Promise<MapReread> {
+  if (uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
+  let reading = await MapReread.read(run);
+  for (const pause of pausesBeforeReading) {
+    const isGone = uncertain.every(({ ids }) => ids.every((id) => !reading.findById(id)));
+    const isCurrent = run.etagChain.etag !== null && strongEtag(reading.snapshot.etag) === run.etagChain.etag;
+    if (isGone || isCurrent) break;
+    await reading[Symbol.asyncDispose]();
+    await run.waitSettleTime(pause);
+    reading = await MapReread.read(run);
+  }
+  return reading;
+}
+
 /**
  * Deletes features regardless of their current content. Safe to repeat, since ids are never reused.
  * @returns features that could not be deleted
@@ -107,8 +124,7 @@ export async function deleteUnconditionally(ids: readonly string[], run: ApplyRu
   for (let round = 0; remainingIds.length > 0; round++) {
     const { uncertain } = await deleteBatch(remainingIds, run);
     if (uncertain.length === 0) break;
-    if (uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
-    await using reading = await MapReread.read(run);
+    await using reading = await readUntilGone(uncertain, run);
     run.etagChain.resume(reading.snapshot.etag);
     const settled = await resolveDeletes(uncertain, reading, run);
     for (const [id, reason] of settled.refused) refused.set(id, reason);

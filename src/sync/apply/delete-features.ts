@@ -8,8 +8,8 @@ import type { PlanAction } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
 import { forEachConcurrently } from "./batches.js";
 import { DeletedOnPage } from "./check-deleted.js";
-import { deleteBatch, resolveDeletes, type UncertainDelete } from "./delete-batch.js";
-import { MapReread } from "./map-reread.js";
+import { deleteBatch, readUntilGone, resolveDeletes, type UncertainDelete } from "./delete-batch.js";
+import type { MapReread } from "./map-reread.js";
 
 export interface DeleteResult {
   /** Entity tag of the map afterwards, if no other client can have changed it since; else null. */
@@ -49,8 +49,7 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
         return { changedCount, etag };
       }
       if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries) throw run.createNotAcceptedError(round);
-      if (pass.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
-      const next = await MapReread.read(run);
+      const next = await readUntilGone(pass.uncertain, run);
       run.etagChain.resume(next.snapshot.etag);
       if (current !== reading) await current[Symbol.asyncDispose]();
       current = next;

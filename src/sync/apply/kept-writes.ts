@@ -6,7 +6,7 @@ import { canonicalFeature, digestText } from "../../canonical/canonical-feature.
 import type { FeatureRow } from "../../compare/feature-side.js";
 import { createError, type GeoferryError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
-import { haveEqualProperties, isLooselyEqual } from "../diff/loose-equality.js";
+import { haveEqualProperties, isLooselyEqual, withoutOtherProperties } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import { findFewDecimals } from "../diff/rounding.js";
 import type { BaselineEntry, PlanAction, PlannedFeature } from "../plan/plan.js";
@@ -136,7 +136,7 @@ export class KeptWrites {
     const sent = action.feature;
     if (row.digest === agreement?.sent || row.digest === this.digest(sent)) return null;
     const read = readMapFeature(this.reading.workspace.map, row);
-    const held = withoutOwnProperties(read, sent);
+    const held = withoutOtherProperties(read, sent);
     // Then a later comparison finds no difference.
     if (isLooselyEqual(sent, held, this.run.rounding)) return null;
     if (agreement && this.isStoredForm(sent, read, agreement)) return null;
@@ -201,10 +201,4 @@ export class KeptWrites {
   private digest(feature: PlannedFeature): string {
     return digestText(canonicalFeature(feature, this.run.rounding));
   }
-}
-
-/** A feature of the map without the properties that only the map has, which do not count. */
-function withoutOwnProperties(read: PlannedFeature, sent: PlannedFeature): PlannedFeature {
-  const names = Object.keys(read.properties).filter((name) => Object.hasOwn(sent.properties, name));
-  return { ...read, properties: Object.fromEntries(names.map((name) => [name, read.properties[name]])) };
 }

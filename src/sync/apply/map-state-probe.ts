@@ -5,10 +5,13 @@ import { strongEtag } from "./etag-chain.js";
 
 /**
  * Whether the map has this entity tag now, although a reading may show another one: it can be older.
- * @returns null if the service does not say: it may accept no empty request @throws errors of the client
+ * @returns null if the service does not say: it may accept no empty request, or be unavailable
  */
 export async function hasTagNow(client: Pick<MapClient, "create">, tag: string): Promise<boolean | null> {
-  const { kind } = await client.create([], randomUUID(), { ifMatch: tag });
+  const kind = await client.create([], randomUUID(), { ifMatch: tag }).then(
+    (outcome) => outcome.kind,
+    () => null,
+  );
   return kind === "answered" ? true : kind === "changed" ? false : null;
 }
 

@@ -8,7 +8,9 @@ import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { createItem, createOperation } from "./create-features.js";
 import { deleteUnconditionally } from "./delete-batch.js";
 import { MapReread } from "./map-reread.js";
+import { isReadingCurrent } from "./map-state-probe.js";
 import type { Update } from "./patch-semantics.js";
+import { pausesBeforeReading } from "./pauses.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /** Remembered ids of recreated features: the last ones, which a reading that lags behind lacks first. */
@@ -41,7 +43,7 @@ export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
 export async function resumeRecreations(run: ApplyRun): Promise<void> {
   const items: BatchItem[] = [];
   {
-    await using reading = await MapReread.read(run);
+    await using reading = await readWithoutDeleted(run);
     run.etagChain.startIfOff(reading.snapshot.etag);
     for await (const [item] of updateItems(run)) {
       const { action } = item;
@@ -52,6 +54,20 @@ export async function resumeRecreations(run: ApplyRun): Promise<void> {
   const refused = await createReplacements(items, run);
   if (refused.length > 0) await restoreOriginals(refused, run);
   await removeRecreations(run.context.stateFolder);
+}
+
+/** Reads the map, again after pauses while it shows the old features, since it may be a copy from before they were deleted. */
+async function readWithoutDeleted(run: ApplyRun): Promise<MapReread> {
+  let reading = await MapReread.read(run);
+  for (const pause of pausesBeforeReading) {
+    let isGone = true;
+    for await (const [{ action }] of updateItems(run)) isGone &&= !isUpdate(action) || !reading.findById(action.id);
+    if (isGone || (await isReadingCurrent(run.context.client, reading.snapshot.etag))) break;
+    await reading[Symbol.asyncDispose]();
+    await run.waitSettleTime(pause);
+    reading = await MapReread.read(run);
+  }
+  return reading;
 }
 
 async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]> {

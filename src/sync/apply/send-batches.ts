@@ -6,6 +6,7 @@ import { BatchSender } from "./batch-sender.js";
 import { type BatchItem, forEachConcurrently, type WriteBatch } from "./batches.js";
 import type { Refusal } from "./failures-file.js";
 import { combinedReason, matchFailures } from "./match-failures.js";
+import { pausesBeforeReading } from "./pauses.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
 /**
@@ -115,9 +116,6 @@ async function* resendFirst(
       yield batch;
     }
 }
-
-/** In settle times, before readings of the map; several, since it may be a copy that lags behind. */
-export const pausesBeforeReading = [1, 2, 4];
 
 /**
  * Reads the map until it shows what the service reported as created and, if asked to, every feature of the batches: at most

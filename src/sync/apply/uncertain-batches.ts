@@ -141,7 +141,8 @@ export class UncertainBatches implements AsyncDisposable {
     return this.database
       .prepare(
         `SELECT json_extract(success.value, '$.id') FROM uncertain_batch, json_each(answer, '$.success') AS success
-         WHERE NOT EXISTS (SELECT 1 FROM map WHERE map.id = json_extract(success.value, '$.id'))`,
+         WHERE NOT EXISTS (SELECT 1 FROM map WHERE map.id IN (json_extract(success.value, '$.id'),
+           lower(json_extract(success.value, '$.id')), upper(json_extract(success.value, '$.id'))))`,
       )
       .pluck()
       .all() as string[];

@@ -5,6 +5,7 @@ import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { WireFeature } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied, type WriteAction } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
+import { readPage } from "./check-deleted.js";
 import { MapReread } from "./map-reread.js";
 import {
   checkUpdateEffect,
@@ -14,7 +15,8 @@ import {
   type Update,
   type UpdateEffect,
 } from "./patch-semantics.js";
-import { pausesBeforeReading, sendBatches, type WriteOperation } from "./send-batches.js";
+import { pausesBeforeReading } from "./pauses.js";
+import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /**
  * Sends the first update alone and reads the feature back; likewise the first update that removes a member from a
@@ -126,8 +128,7 @@ async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {
 
 /** Reads the current feature from the page that had it, or else from the whole map. @throws map-changed */
 async function rereadFeature({ id, page }: Update, run: ApplyRun): Promise<WireFeature> {
-  const read = await run.context.client.page(page);
-  const there = read?.features.find((feature) => feature.id === id);
+  const there = (await readPage(page, run)).find((feature) => feature.id === id);
   if (there) return there;
   await using reading = await MapReread.read(run);
   const row = reading.findById(id);

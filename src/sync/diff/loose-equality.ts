@@ -22,6 +22,12 @@ export const isReformatted = (sent: PlannedFeature, held: PlannedFeature, roundi
     (name) => isEmptyValue(sent.properties[name]) || !isEmptyValue(ownProperty(held.properties, name)),
   );
 
+/** A feature of the map without the properties that only the map has, which do not count. */
+export function withoutOtherProperties(held: PlannedFeature, sent: PlannedFeature): PlannedFeature {
+  const names = Object.keys(held.properties).filter((name) => Object.hasOwn(sent.properties, name));
+  return { ...held, properties: Object.fromEntries(names.map((name) => [name, held.properties[name]])) };
+}
+
 const ownProperty = (properties: Properties, name: string): unknown =>
   Object.hasOwn(properties, name) ? (properties[name] ?? null) : null;
 

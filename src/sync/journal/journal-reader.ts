@@ -65,11 +65,13 @@ async function* readJournalLines(path: string): AsyncGenerator<JournalLine | nul
 
 /** Whether a later request sent the same features and determines their outcome. */
 function isSupersededBy(
-  { first, features }: JournalRequest,
+  { first, features, names }: JournalRequest,
   settled: JournaledRun["settledRanges"],
   later: readonly JournalRequest[],
 ): boolean {
   if (first === undefined) return false;
+  // Their places among the creates change with what the map shows.
+  if (names) return later.some((sent) => sent.names?.join() === names.join());
   const end = first + features;
   return settled.some((range) => range[0] <= first && end <= range[1]) || later.some((sent) => sent.first === first);
 }

@@ -105,7 +105,8 @@ export async function confirmCreates(
   database.exec(`
     DROP TABLE IF EXISTS temp.confirmed;
     CREATE TEMP TABLE confirmed (id TEXT PRIMARY KEY) WITHOUT ROWID`);
-  const isShown = database.prepare("SELECT 1 FROM map WHERE id = ?");
+  // Responses and pages may write a UUID in different case.
+  const shownId = database.prepare("SELECT id FROM map WHERE id IN (@id, lower(@id), upper(@id)) LIMIT 1").pluck();
   const insert = database.prepare("INSERT OR IGNORE INTO confirmed VALUES (?)");
   const seen: { readonly path: string; readonly record: CreatesRecord | null }[] = [];
   for (const path of recordsIn(stateFolder)) {
@@ -117,12 +118,14 @@ export async function confirmCreates(
     let features = 0;
     let last = "";
     for await (const ids of idsOf(record))
-      for (const id of ids)
-        if (isShown.get(id) !== undefined) insert.run(id);
+      for (const id of ids) {
+        const shown = shownId.get({ id });
+        if (shown !== undefined) insert.run(shown);
         else {
           features += 1;
           last = id;
         }
+      }
     const isSettled = features === 0 || record.isConfirmed || until.getTime() <= Date.now();
     if (isSettled || (await isCurrent())) continue;
     const { url: service, id: map } = client;
@@ -150,14 +153,18 @@ const recordsIn = (stateFolder: string): string[] =>
 /** Null for a damaged record. */
 function readRecord(path: string): CreatesRecord | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as CreatesRecord;
+    const record = JSON.parse(readFileSync(path, "utf8")) as Partial<CreatesRecord> | null;
+    return typeof record?.backup === "string" && Array.isArray(record.recreated) ? (record as CreatesRecord) : null;
   } catch {
     return null;
   }
 }
 
-/** Milliseconds since 1970; 0 if there is no such file. */
-const changeTime = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+/** Milliseconds since 1970; 0 if there is no such file, or if its time has not come: a clock was wrong. */
+function changeTime(path: string): number {
+  const time = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return time > Date.now() + 60_000 ? 0 : time;
+}
 
 /** In groups. A backup that was moved or damaged since has none, or those before the damage. */
 async function* idsOf({ backup, recreated }: CreatesRecord): AsyncGenerator<readonly string[]> {

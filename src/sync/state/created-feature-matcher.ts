@@ -1,16 +1,36 @@
 /** Finds the map features that a plan created if neither an id nor a key identifies them. */
 import { createHash } from "node:crypto";
-import type { Rounding } from "../../canonical/canonical-feature.js";
+import { canonicalFeature, canonicalGeometry, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
+import type { Position } from "../../model/geometry.js";
 import type { Statement } from "../../sqlite/index.js";
-import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
+import { isLooselyEqual, isReformatted, normalizeLoosely, withoutOtherProperties } from "../diff/loose-equality.js";
 import { readMapFeature, readPlanned } from "../diff/read-rows.js";
 import type { OpenPlan, PlannedFeature } from "../plan/plan.js";
 import type { NewBaselineEntry } from "./map-state.js";
 
-const propertiesHash = ({ properties }: PlannedFeature): Buffer =>
-  createHash("sha256").update(normalizeLoosely(properties)).digest().subarray(0, 16);
+const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest().subarray(0, 16);
+
+/** About a kilometre: where to look for a geometry that a service has rounded. */
+const coarse: Rounding = { degrees: 2, metres: 0 };
+
+/** The same for a geometry that differs in how it is rounded, apart from positions at the edge of a cell. */
+function placeOf(geometry: PlannedFeature["geometry"]): string {
+  const [position] = firstPosition(geometry);
+  return position ? canonicalGeometry({ type: "Point", coordinates: position }, coarse) : "";
+}
+
+function firstPosition(geometry: PlannedFeature["geometry"]): readonly Position[] {
+  if (geometry === null) return [];
+  if (geometry.type === "GeometryCollection") return geometry.geometries.flatMap(firstPosition).slice(0, 1);
+  let nested: unknown = geometry.coordinates;
+  while (Array.isArray(nested) && Array.isArray(nested[0])) nested = nested[0];
+  return Array.isArray(nested) && nested.length > 0 ? [nested as unknown as Position] : [];
+}
+
+/** Candidates that are compared for one feature: many can have the same geometry, or the same properties. */
+const maxCandidates = 100;
 
 const rowsAtOnce = 1000;
 
@@ -24,9 +44,11 @@ function* inPortions<T extends { readonly seq: number }>(select: Statement<[numb
   }
 }
 
-/** Map features unknown to the plan, found by their properties; each is returned once. */
+/** Map features unknown to the plan, found by their content; each is returned once. */
 export class CreatedFeatureMatcher {
-  private readonly candidates: Statement;
+  private readonly byDigest: Statement;
+  private readonly byShape: Statement;
+  private readonly byPlace: Statement;
   private readonly removeCandidate: Statement;
 
   private constructor(
@@ -34,9 +56,14 @@ export class CreatedFeatureMatcher {
     private readonly rounding: Rounding,
   ) {
     const { database } = workspace;
-    this.candidates = database.prepare(
-      "SELECT map.* FROM created JOIN map ON map.seq = created.seq WHERE bucket = ? ORDER BY created.seq",
-    );
+    const select = (column: string, limit: number) =>
+      database.prepare(
+        `SELECT map.* FROM created JOIN map ON map.seq = created.seq WHERE created.${column} = ?
+         ORDER BY created.seq LIMIT ${limit}`,
+      );
+    this.byDigest = select("content", 1);
+    this.byShape = select("shape", maxCandidates);
+    this.byPlace = select("place", maxCandidates);
     this.removeCandidate = database.prepare("DELETE FROM created WHERE seq = ?");
   }
 
@@ -57,23 +84,55 @@ export class CreatedFeatureMatcher {
     const { database, map } = workspace;
     database.exec(`
       DROP TABLE IF EXISTS temp.created;
-      CREATE TEMP TABLE created (seq INTEGER PRIMARY KEY, bucket BLOB NOT NULL);
-      CREATE INDEX temp.created_bucket ON created (bucket);`);
+      CREATE TEMP TABLE created (seq INTEGER PRIMARY KEY, content TEXT NOT NULL, shape BLOB NOT NULL, place BLOB NOT NULL);
+      CREATE INDEX temp.created_content ON created (content);
+      CREATE INDEX temp.created_shape ON created (shape);
+      CREATE INDEX temp.created_place ON created (place);`);
     const select = database.prepare<[number], KeyedRow>(
       `SELECT * FROM map WHERE seq > ? AND ${condition} ORDER BY seq LIMIT ${rowsAtOnce}`,
     );
-    const add = database.prepare("INSERT INTO created VALUES (?, ?)");
-    for (const row of inPortions(select)) add.run(row.seq, propertiesHash(readMapFeature(map, row)));
-    return new CreatedFeatureMatcher(workspace, rounding);
+    const add = database.prepare("INSERT INTO created VALUES (?, ?, ?, ?)");
+    const matcher = new CreatedFeatureMatcher(workspace, rounding);
+    for (const row of inPortions(select)) {
+      const feature = readMapFeature(map, row);
+      add.run(row.seq, row.digest, matcher.shapeOf(feature), matcher.placeOf(feature));
+    }
+    return matcher;
   }
 
+  /**
+   * Finds a feature with the same content; or else one that a service has stored in its own way: with rounded coordinates,
+   * with properties of its own, or with values in another format if no other feature has the same geometry.
+   */
   find(feature: PlannedFeature): KeyedRow | null {
-    for (const row of this.candidates.all(propertiesHash(feature)) as KeyedRow[]) {
-      if (!isLooselyEqual(feature, readMapFeature(this.workspace.map, row), this.rounding)) continue;
-      this.removeCandidate.run(row.seq);
-      return row;
-    }
-    return null;
+    const row = this.findEqual(feature) ?? this.findSameShape(feature) ?? this.findSamePlace(feature);
+    if (row) this.removeCandidate.run(row.seq);
+    return row ?? null;
+  }
+
+  private findEqual(feature: PlannedFeature): KeyedRow | undefined {
+    return this.byDigest.get(digestText(canonicalFeature(feature, this.rounding))) as KeyedRow | undefined;
+  }
+
+  private findSameShape(feature: PlannedFeature): KeyedRow | undefined {
+    const rows = this.byShape.all(this.shapeOf(feature)) as KeyedRow[];
+    const held = rows.map((row) => withoutOtherProperties(readMapFeature(this.workspace.map, row), feature));
+    const index = held.findIndex((one) => isLooselyEqual(feature, one, this.rounding));
+    if (index >= 0) return rows[index];
+    return rows.length === 1 && isReformatted(feature, held[0]!, this.rounding) ? rows[0] : undefined;
+  }
+
+  private findSamePlace(feature: PlannedFeature): KeyedRow | undefined {
+    const rows = this.byPlace.all(this.placeOf(feature)) as KeyedRow[];
+    return rows.find((row) => isLooselyEqual(feature, readMapFeature(this.workspace.map, row), this.rounding));
+  }
+
+  private shapeOf({ geometry }: PlannedFeature): Buffer {
+    return hashOf(canonicalGeometry(geometry, this.rounding));
+  }
+
+  private placeOf({ geometry, properties }: PlannedFeature): Buffer {
+    return hashOf(`${placeOf(geometry)}\n${normalizeLoosely(properties)}`);
   }
 }
 
