@@ -223,6 +223,6 @@ async function openOrResumeJournal(
   const isSame =
     previousRun && !previousRun.isEnded && previousRun.mode === mode && previousRun.fingerprint === source.fingerprint;
   return isSame && previousRun.service === service && previousRun.map === map
-    ? { journal: await Journal.resume(folder, previousRun.run, previousRun.batches), previousRun }
+    ? { journal: await Journal.resume(folder, previousRun.batches), previousRun }
     : { journal: await Journal.begin(folder, journalHeader), previousRun: null };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { canonicalFeature, defaultRounding, digestText, type Rounding } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
@@ -48,6 +49,8 @@ export class ApplyRun {
   hasWritten = false;
   /** Why the last request without a conclusive response had none; null without such a request. */
   private lastDoubt: string | null = null;
+  /** Unlike the id of the run, different in each process and attempt that resumes its journal. */
+  private readonly idempotencyPrefix = randomUUID();
   private idempotencyKeyCount = 0;
 
   constructor(
@@ -71,7 +74,7 @@ export class ApplyRun {
 
   /** Creates an Idempotency-Key that is unique across batches and runs. */
   createIdempotencyKey(): string {
-    return `${this.journal.runId}-${this.idempotencyKeyCount++}`;
+    return `${this.idempotencyPrefix}-${this.idempotencyKeyCount++}`;
   }
 
   /**

@@ -44,6 +44,10 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
       if (line?.line === "ACK") {
         const sent = open.get(line.batch);
         open.delete(line.batch);
+        // Earlier requests for the same features, which this one replaced.
+        const names = line.outcome === "done" ? sent?.names?.join() : undefined;
+        for (const [batch, earlier] of names === undefined ? [] : open)
+          if (earlier.names?.join() === names) open.delete(batch);
         if (sent?.first !== undefined && line.outcome === "done")
           settledRanges.push([sent.first, sent.first + sent.features]);
       }

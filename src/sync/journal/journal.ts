@@ -29,7 +29,7 @@ export interface JournalRequest {
 }
 
 export interface JournalHeader {
-  /** Id of the run; the prefix of its Idempotency-Keys. */
+  /** Id of the run. */
   readonly run: string;
   readonly service: string;
   readonly map: string;
@@ -61,7 +61,6 @@ export class Journal implements AsyncDisposable {
   private constructor(
     private readonly path: string,
     private readonly handle: FileHandle,
-    readonly runId: string,
     private batchCount: number,
   ) {
     this.hasRecorded = batchCount > 0;
@@ -73,7 +72,7 @@ export class Journal implements AsyncDisposable {
     try {
       makeFolders(folder, 0o700);
       const handle = await open(`${path}.new`, "w", 0o600);
-      const journal = new Journal(path, handle, header.run, 0);
+      const journal = new Journal(path, handle, 0);
       await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...header });
       await journal.sync();
       await rename(`${path}.new`, path);
@@ -85,10 +84,10 @@ export class Journal implements AsyncDisposable {
   }
 
   /** Resumes a journal without an end. @param batches number of batches in it @throws journal-failed */
-  static async resume(folder: string, run: string, batches: number): Promise<Journal> {
+  static async resume(folder: string, batches: number): Promise<Journal> {
     const path = journalPath(folder);
     try {
-      const journal = new Journal(path, await open(path, "a", 0o600), run, batches);
+      const journal = new Journal(path, await open(path, "a", 0o600), batches);
       // Separates a line that a crash truncated.
       await journal.handle.appendFile("\n");
       return journal;

@@ -43,7 +43,7 @@ test("the journal ignores a truncated last line, and the next run appends after 
   await journal[Symbol.asyncDispose]();
   appendFileSync(journalPath(folder), '{"line":"ACK","batch":0,"outc');
   expect((await readJournal(folder))?.uncertain).toHaveLength(1);
-  await using resumed = await Journal.resume(folder, "r1", 1);
+  await using resumed = await Journal.resume(folder, 1);
   await resumed.acknowledge(0, "done");
   expect(await readJournal(folder)).toMatchObject({
     isEnded: false,
@@ -118,4 +118,16 @@ test("lines of concurrent batches do not mix", async () => {
     "BEGIN",
     ...Array(20).fill("SENT"),
   ]);
+});
+
+test("a request that names its features is settled only by one that names the same", async () => {
+  const { folder, journal } = await begin();
+  const done = await journal.recordSent({ kind: "create", features: 2, first: 0, names: ["a", "b"] });
+  await journal.acknowledge(done, "done");
+  // What was created is no longer among the creates of the plan.
+  const next = { kind: "create", features: 2, first: 0, names: ["c", "d"] } as const;
+  await journal.recordSent(next);
+  expect((await readJournal(folder))?.uncertain).toMatchObject([{ names: ["c", "d"] }]);
+  await journal.acknowledge(await journal.recordSent(next), "done");
+  expect((await readJournal(folder))?.uncertain).toEqual([]);
 });

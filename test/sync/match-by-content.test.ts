@@ -1,0 +1,174 @@
+/** With `--match id`, features without ids are created once, whatever happens to the run, its state and the map. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { WireFeature } from "../../src/remote/wire.js";
+import { FaultProxy, type ProxiedResponse, type ProxyFault } from "../support/servers/fault-proxy.js";
+import { concurrentWriter, pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
+import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
+
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await FaultProxy.start(world.url);
+});
+afterAll(() => proxy[Symbol.asyncDispose]());
+
+const places = (from: number, to: number, more: object = {}) =>
+  Array.from({ length: to - from }, (_, n) => createPlace(`k${from + n}`, { title: "a", ...more }));
+
+/** A map with places k0 to k2, and their features with ids. */
+async function createMap(): Promise<{ readonly map: string; readonly held: readonly Place[] }> {
+  const map = await world.newMap();
+  await world.fill(map, places(0, 3));
+  proxy.calm();
+  return { map, held: (await world.features(map)) as readonly (WireFeature & Place)[] };
+}
+
+const push = (map: string, file: string, ...flags: readonly string[]) => {
+  const settling = ["--settle-time", "20", "--yes", "--mode", "incremental"];
+  return world.geoferry(["push", file, "--map", map, "--match", "id", ...settling, ...flags], { url: proxy.url });
+};
+
+const refsOf = async (map: string) =>
+  (await world.features(map)).map(({ properties }) => String(properties.ref)).sort();
+
+test("another writer in the middle of a run does not make it create its features again", async () => {
+  const { map, held } = await createMap();
+  const changed = held.map((feature) => ({ ...feature, properties: { ...feature.properties, title: "b" } }));
+  const other = () => world.fill(map, [createPlace("other")]);
+  proxy.on("PATCH", 1, concurrentWriter("before", other));
+  const { status, stderr } = await push(map, world.source([...changed, ...places(3, 6)]));
+  expect(status, stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5", "other"]);
+});
+
+test("a missing or foreign state makes no run create its features again", async () => {
+  const { map, held } = await createMap();
+  const file = world.source([...held, ...places(3, 6)]);
+  for (const state of ["one", "two"]) {
+    const { status, stderr } = await push(map, file, "--state", `${world.folder}/${map}-${state}`);
+    expect(status, stderr).toBe(0);
+  }
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
+
+test("equal features are created as often as the input has them", async () => {
+  const { map, held } = await createMap();
+  const tree: Place = {
+    type: "Feature",
+    geometry: { type: "Point", coordinates: [8, 47] },
+    properties: { kind: "tree" },
+  };
+  for (const count of [2, 3, 3]) {
+    const state = `${world.folder}/${map}-${count}`;
+    const { status, stderr } = await push(map, world.source([...held, ...Array(count).fill(tree)]), "--state", state);
+    expect(status, stderr).toBe(0);
+  }
+  expect((await world.features(map)).filter(({ properties }) => properties.kind === "tree")).toHaveLength(3);
+});
+
+test("a list of features to delete deletes none by its content", async () => {
+  const { map } = await createMap();
+  const line = ["delete", world.source(places(0, 3)), "--map", map, "--match", "id", "--yes"];
+  await world.geoferry(line, { url: proxy.url });
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2"]);
+});
+
+test("an append that continues after Ctrl+C sends each batch under a key of its own", async () => {
+  const { map } = await createMap();
+  const file = world.source(Array.from({ length: 2500 }, (_, n) => createPlace(`a${n}`)));
+  const line = ["push", file, "--map", map, "--mode", "append", "--yes", "--concurrency", "1"];
+  const first = await world.geoferry(line, {
+    url: proxy.url,
+    watch: (child) => {
+      proxy.on("POST", 1, {
+        name: "interrupted",
+        async around(request, upstream) {
+          child.kill("SIGINT");
+          await sleep(500);
+          return upstream.send(request);
+        },
+      });
+    },
+  });
+  expect(first.status, first.stderr).toBe(130);
+  proxy.calm();
+  const second = await world.geoferry(line, { url: proxy.url });
+  expect([second.status, proxy.count("POST")], second.stderr).toEqual([0, 2]);
+  const refs = await refsOf(map);
+  expect([refs.length, new Set(refs).size]).toEqual([2503, 2503]);
+});
+
+test("a full push in one request that the map does not show yet is not repeated by another one", async () => {
+  const { map } = await createMap();
+  const late = new Map<string, ProxiedResponse>();
+  let isLate = true;
+  proxy.choose(() => withoutHeaders("etag"));
+  proxy.choose(({ method }) =>
+    method === "GET" && isLate
+      ? {
+          name: "lags behind",
+          async around(request, upstream) {
+            const answer = late.get(request.path) ?? (await upstream.send(request));
+            late.set(request.path, answer);
+            return answer;
+          },
+        }
+      : null,
+  );
+  const line = [
+    "push",
+    world.source(places(0, 6)),
+    "--map",
+    map,
+    "--remote-field",
+    "ref",
+    "--settle-time",
+    "20",
+    "--yes",
+  ];
+  const full = await world.geoferry([...line, "--mode", "full"], { url: proxy.url });
+  expect([full.status, proxy.count("PUT")], full.stderr).toEqual([10, 1]);
+  const next = await world.geoferry([...line, "--mode", "incremental"], { url: proxy.url });
+  expect(next.stderr).toContain("created 3 features that the map still does not show");
+  isLate = false;
+  expect((await world.geoferry([...line, "--mode", "incremental"], { url: proxy.url })).status).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
+
+/** The service stores features in a way of its own. */
+const storing = (change: (sent: Partial<WireFeature>) => Partial<WireFeature>): ProxyFault => {
+  const stored = pretending((sent) => [change(sent)]);
+  return {
+    name: "stores features in its own way",
+    async around(request, upstream) {
+      let answer = await upstream.send({
+        ...request,
+        method: "GET",
+        path: `${request.path}?page=1`,
+        body: Buffer.alloc(0),
+      });
+      await stored.around(request, { ...upstream, send: async (one) => (answer = await upstream.send(one)) });
+      return answer;
+    },
+  };
+};
+
+test.each<[string, (sent: Partial<WireFeature>) => Partial<WireFeature>]>([
+  ["adds a property", (sent) => ({ ...sent, properties: { ...sent.properties, created: 1 } })],
+  [
+    "rounds coordinates",
+    (sent) => {
+      const [x, y] = (sent.geometry as { coordinates: number[] }).coordinates.map((c) => Number(c.toFixed(5)));
+      return { ...sent, geometry: { type: "Point", coordinates: [x!, y!] } };
+    },
+  ],
+])("a service that %s gets each feature once", async (_, change) => {
+  const { map, held } = await createMap();
+  proxy.choose(({ method }) => (method === "POST" ? storing(change) : null));
+  const file = world.source([...held, ...places(3, 6)]);
+  for (let run = 0; run < 3; run++) await push(map, file);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
