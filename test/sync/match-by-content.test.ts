@@ -76,7 +76,7 @@ test("a list of features to delete deletes none by its content", async () => {
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2"]);
 });
 
-test("an append that continues after Ctrl+C sends each batch under a key of its own", async () => {
+test("an append that continues after Ctrl+C and another job sends each batch once, under a key of its own", async () => {
   const { map } = await createMap();
   const file = world.source(Array.from({ length: 2500 }, (_, n) => createPlace(`a${n}`)));
   const line = ["push", file, "--map", map, "--mode", "append", "--yes", "--concurrency", "1"];
@@ -94,11 +94,13 @@ test("an append that continues after Ctrl+C sends each batch under a key of its 
     },
   });
   expect(first.status, first.stderr).toBe(130);
+  // Another job.
+  expect((await push(map, world.source([createPlace("other")]))).status).toBe(0);
   proxy.calm();
   const second = await world.geoferry(line, { url: proxy.url });
   expect([second.status, proxy.count("POST")], second.stderr).toEqual([0, 2]);
   const refs = await refsOf(map);
-  expect([refs.length, new Set(refs).size]).toEqual([2503, 2503]);
+  expect([refs.length, new Set(refs).size]).toEqual([2504, 2504]);
 });
 
 test("a full push in one request that the map does not show yet is not repeated by another one", async () => {

@@ -63,7 +63,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
   const { run, display } = session;
-  restoration.settleRecords(false);
+  restoration.settleRecords();
   // It deletes what that run created.
   forgetCreates(run.stateFolder, backup.path);
   noteRestore(backup, restoration, run);

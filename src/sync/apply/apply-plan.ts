@@ -3,14 +3,14 @@
  * last, if nothing failed and every outcome is known. It can be interrupted anywhere: the next run reads the map and
  * plans again.
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import { BackupWriter, nullRecorder } from "../journal/backup-writer.js";
 import { Journal, type JournalHeader } from "../journal/journal.js";
 import { type JournaledRun, readJournal } from "../journal/journal-reader.js";
 import { openRecreations } from "../journal/recreations.js";
 import { forgetCreates, recordCreates, settleCreates } from "../journal/unconfirmed-creates.js";
-import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
+import { isEmptyPlan, type OpenPlan, type SyncKey } from "../plan/plan.js";
 import type { ApplyContext, ApplyReport, WithheldReason } from "./apply-context.js";
 import { ApplyRun } from "./apply-run.js";
 import { checkKeptFeatures } from "./check-kept-features.js";
@@ -18,10 +18,11 @@ import { checkUpdatesCurrent } from "./check-updates-current.js";
 import { createFeatures } from "./create-features.js";
 import { readWithoutDuplicates } from "./created-duplicates.js";
 import { deleteFeatures } from "./delete-features.js";
-import { EtagChain } from "./etag-chain.js";
+import { EtagChain, strongEtag } from "./etag-chain.js";
 import { FailuresFile } from "./failures-file.js";
 import { KeptWrites } from "./kept-writes.js";
 import type { MapReread } from "./map-reread.js";
+import { pausesBeforeReading } from "./pauses.js";
 import { checkRecreatable, recreateUpdatedFeatures, resumeRecreations } from "./recreate-updated-features.js";
 import { replaceAllFeatures } from "./replace-all-features.js";
 import { outcomeUnknownError } from "./resolve-unidentified.js";
@@ -151,6 +152,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
   if (!kept.isComplete) throw await kept.fail();
+  forgetCreates(run.context.stateFolder, run.context.backupPath);
   addNotice(run, kept);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);
@@ -166,18 +168,22 @@ function addNotice(run: ApplyRun, { notice }: KeptWrites): void {
 }
 
 /**
- * Reads the map after the creates and updates, and once more after a pause if it does not show them: a service may
- * answer from a copy that lags behind.
+ * Reads the map after the creates and updates, and again after pauses if it does not show them: a service may answer from a
+ * copy that lags behind.
  */
 async function readAfterWrites(run: ApplyRun): Promise<{ readonly reading: MapReread; readonly kept: KeptWrites }> {
-  const reading = await readWithoutDuplicates(run);
   const sent = { put: false, etag: run.etagChain.etag };
-  const kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
-  if (kept.isComplete || run.duplicatesError) return { reading, kept };
-  await reading[Symbol.asyncDispose]();
-  await run.waitSettleTime();
-  const next = await readWithoutDuplicates(run);
-  return { reading: next, kept: await disposeOnError(next, () => KeptWrites.compare(run, next, sent)) };
+  let reading = await readWithoutDuplicates(run);
+  let kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
+  for (const pause of pausesBeforeReading) {
+    const isCurrent = sent.etag !== null && strongEtag(reading.snapshot.etag) === sent.etag;
+    if (kept.isComplete || run.duplicatesError || isCurrent) break;
+    await reading[Symbol.asyncDispose]();
+    await run.waitSettleTime(pause);
+    reading = await readWithoutDuplicates(run);
+    kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
+  }
+  return { reading, kept };
 }
 
 async function disposeOnError<T>(reading: MapReread, use: () => Promise<T>): Promise<T> {
@@ -219,10 +225,15 @@ async function openOrResumeJournal(
   const { service, map, mode, source } = header;
   const journalHeader: JournalHeader = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
   const isRepeatable = header.key?.by === "property" || header.comparesCreates === true;
-  const previousRun = isRepeatable ? null : await readJournal(folder);
+  const plan = ownJournal(journalHeader, header.key);
+  const previousRun = isRepeatable ? null : await readJournal(folder, plan);
   const isSame =
     previousRun && !previousRun.isEnded && previousRun.mode === mode && previousRun.fingerprint === source.fingerprint;
   return isSame && previousRun.service === service && previousRun.map === map
-    ? { journal: await Journal.resume(folder, previousRun.batches), previousRun }
-    : { journal: await Journal.begin(folder, journalHeader), previousRun: null };
+    ? { journal: await Journal.resume(folder, previousRun.batches, plan), previousRun }
+    : { journal: await Journal.begin(folder, journalHeader, plan), previousRun: null };
 }
+
+/** The name of a journal for a plan whose features nothing identifies, which no other run may replace; null otherwise. */
+const ownJournal = ({ mode, fingerprint }: JournalHeader, key: SyncKey | null): string | null =>
+  key === null ? createHash("sha256").update(`${mode} ${fingerprint}`).digest("hex").slice(0, 12) : null;

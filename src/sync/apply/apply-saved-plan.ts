@@ -2,7 +2,7 @@ import { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
 import { roundingForPrecision } from "../diff/rounding.js";
-import { confirmCreates } from "../journal/unconfirmed-creates.js";
+import { readCreatesRecords } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
@@ -36,12 +36,12 @@ export async function applySavedPlan(
       singleRead: settings.singleRead,
       ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
     });
-    const settle = await confirmCreates(run, settings.scope, workspace, () =>
-      isReadingCurrent(run.client, snapshot.etag),
-    );
+    const isCurrent = () => isReadingCurrent(run.client, snapshot.etag);
+    const records = await readCreatesRecords(run, settings.scope, workspace, { isCurrent });
     const files = await readSourceFileDigests(source.inputs, host.registry);
     checkNotStale(plan, { service: run.client.url, snapshot, files });
-    settle(false);
+    await records.check(plan);
+    records.settle(false);
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -2,6 +2,7 @@ import type { KeyedRow } from "../../compare/feature-side.js";
 import { asGeoferryError, createError } from "../../errors.js";
 import type { WireFeature } from "../../remote/wire.js";
 import type { ApplyRun } from "./apply-run.js";
+import { pausesBeforeReading } from "./pauses.js";
 
 /** The deleted features of one page of the map, which one request reads back. */
 export class DeletedOnPage {
@@ -17,15 +18,18 @@ export class DeletedOnPage {
   }
 
   /**
-   * Reads the page back, and again after a pause if it still has one of the features: a service may answer from a copy
+   * Reads the page back, and again after pauses while it still has one of the features: a service may answer from a copy
    * that lags behind. Ids are never reused, so another client cannot have created them again.
    * @throws deletes-not-applied, sync-interrupted; errors of `MapClient.page`
    */
   async check(run: ApplyRun): Promise<void> {
     if (this.ids.size === 0) return;
-    if ((await this.findRemaining(run)).length === 0) return;
-    await run.waitSettleTime();
-    const remaining = await this.findRemaining(run);
+    let remaining = await this.findRemaining(run);
+    for (const pause of pausesBeforeReading) {
+      if (remaining.length === 0) return;
+      await run.waitSettleTime(pause);
+      remaining = await this.findRemaining(run);
+    }
     if (remaining.length === 0) return;
     run.counts.deleted = Math.max(0, run.counts.deleted - remaining.length);
     const { service, map } = run.header;

@@ -97,7 +97,8 @@ function createRangeTest(ranges: readonly Range[]): (item: PlannedCreate) => boo
 }
 
 /** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
-async function* unfinishedBatches(run: ApplyRun, earlier: JournaledRun): AsyncGenerator<WriteBatch> {
+async function* unfinishedBatches(run: ApplyRun, journaled: JournaledRun): AsyncGenerator<WriteBatch> {
+  const earlier = { ...journaled, uncertain: journaled.uncertain.filter(({ kind }) => kind === "create") };
   if (earlier.hasNames) return yield* unfinishedNamedBatches(run, earlier);
   const { settledRanges, uncertain } = earlier;
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);

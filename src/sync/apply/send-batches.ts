@@ -4,6 +4,7 @@ import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
 import { type BatchItem, forEachConcurrently, type WriteBatch } from "./batches.js";
+import { strongEtag } from "./etag-chain.js";
 import type { Refusal } from "./failures-file.js";
 import { combinedReason, matchFailures } from "./match-failures.js";
 import { pausesBeforeReading } from "./pauses.js";
@@ -118,8 +119,9 @@ async function* resendFirst(
 }
 
 /**
- * Reads the map until it shows what the service reported as created and, if asked to, every feature of the batches: at most
- * so often that the service must have applied what it will.
+ * Reads the map until it shows what the service reported as created and all that it may have applied, and at most so often
+ * that it must have applied what it will.
+ * @param waitsForAll false if features cannot be found on the map: then only those whose ids are known are waited for
  * @throws map-changed if another client changed it since
  * @returns ids that it does not show; then what else is missing may be there, too
  */
@@ -128,16 +130,19 @@ export async function readUntilShown(
   run: ApplyRun,
   waitsForAll: boolean,
 ): Promise<readonly string[]> {
+  const { etagChain } = run;
   // Entity tags keep a request that is sent again from being applied twice.
-  const pauses = waitsForAll && run.etagChain.isUnclear ? [1, 1] : pausesBeforeReading;
+  const isWaiting = waitsForAll && uncertain.hasUnanswered;
+  const pauses = etagChain.isUnclear ? [1, 1] : isWaiting ? pausesBeforeReading : [0, ...pausesBeforeReading];
   let unseen: readonly string[] = [];
-  for (const pause of waitsForAll ? pauses : [0, ...pauses]) {
+  for (const pause of pauses) {
     await run.waitSettleTime(pause);
     const missing = await uncertain.rereadMap();
     unseen = uncertain.findUnseenIds();
-    if (unseen.length > 0 && (await run.wasChangedByOthers(run.etagChain.etag, uncertain.etag)))
+    if (unseen.length > 0 && (await run.wasChangedByOthers(etagChain.etag, uncertain.etag)))
       throw run.createConflictError();
-    if (unseen.length === 0 && (missing === 0 || !waitsForAll)) break;
+    const isCurrent = etagChain.etag !== null && strongEtag(uncertain.etag) === etagChain.etag;
+    if (unseen.length === 0 && (missing === 0 || !waitsForAll || isCurrent)) break;
   }
   return unseen;
 }
@@ -165,7 +170,7 @@ async function* resolveByReading(
   isLast: boolean,
 ): AsyncGenerator<WriteBatch> {
   const { isUnclear } = run.etagChain;
-  const unseen = await readUntilShown(uncertain, run, uncertain.hasUnanswered);
+  const unseen = await readUntilShown(uncertain, run, true);
   if (unseen.length > 0) throw createUnseenError(unseen, run);
   if (isUnclear) {
     run.etagChain.resume(uncertain.etag);

@@ -126,13 +126,15 @@ export class UncertainBatches implements AsyncDisposable {
 
   /**
    * Reads the map and marks the features that it has; a feature that it had once counts as applied. @returns the number
-   * of missing features
+   * of features that it lacks although they were sent and no response rejected them
    */
   async rereadMap(): Promise<number> {
     const { snapshot } = await MapReread.read(this.run, this.workspace);
     this.etag = snapshot.etag;
     this.database.exec(`UPDATE uncertain_item SET seen = 1 WHERE seen = 0 AND ${presenceSql[this.kind]}`);
-    return this.database.prepare("SELECT count(*) FROM uncertain_item WHERE seen = 0").pluck().get() as number;
+    const missing = `SELECT count(*) FROM uncertain_item JOIN uncertain_batch USING (batch) WHERE seen = 0 AND NOT unsent`;
+    const rejected = "SELECT total(json_array_length(answer, '$.failed')) FROM uncertain_batch";
+    return Math.max(0, this.database.prepare(`SELECT (${missing}) - (${rejected})`).pluck().get() as number);
   }
 
   /** Ids that responses reported as created, and that the map lacks, after `rereadMap`; for batches of creates. */

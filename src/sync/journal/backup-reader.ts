@@ -182,7 +182,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     readFeatures: () => readElements(path, "features", parseFeature),
     readEqualIds: () => readElements(path, "equal", parseEqualId),
     readIntendedUpdates: () => readElements(path, "updates", parseIntendedUpdate),
-    readIntendedCreates: () => readElements(path, "creates", parseIntendedCreate),
+    readIntendedCreates: () => readIntendedCreates(path),
     readCreationEntries: () => readCreationEntries(path),
   };
 }
@@ -190,6 +190,10 @@ export async function openBackup(path: string): Promise<OpenBackup> {
 /** Reads the creations that a run has recorded so far. @throws input-unreadable, backup-invalid */
 export const readCreationEntries = (path: string): AsyncIterable<CreationEntry> =>
   readElements(path, "created", parseCreationEntry);
+
+/** Reads the features that a run intended to create. @throws input-unreadable, backup-invalid */
+export const readIntendedCreates = (path: string): AsyncIterable<IntendedCreate> =>
+  readElements(path, "creates", parseIntendedCreate);
 
 export const isIdList = (entry: CreationEntry): entry is readonly string[] => Array.isArray(entry);
 

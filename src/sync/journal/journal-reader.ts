@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { readTextLines } from "../../io/input/text-lines.js";
@@ -23,8 +24,10 @@ export interface JournaledRun extends JournalHeader {
  * @returns null if there is none
  * @throws input-unreadable
  */
-export async function readJournal(folder: string): Promise<JournaledRun | null> {
-  const path = journalPath(folder);
+export const readJournal = (folder: string, plan: string | null = null): Promise<JournaledRun | null> =>
+  readJournalFile(journalPath(folder, plan));
+
+async function readJournalFile(path: string): Promise<JournaledRun | null> {
   if (!existsSync(path)) return null;
   let header: JournalHeader | null = null;
   let isEnded = false;
@@ -103,7 +106,11 @@ export interface UncertainRequests {
  * @throws input-unreadable
  */
 export async function findUncertainRequests(folder: string): Promise<UncertainRequests | null> {
-  const { uncertain = [] } = (await readJournal(folder)) ?? {};
+  const names = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /^journal(-[0-9a-f]+)?\.ndjson$/.test(name))
+    : [];
+  const uncertain: JournaledRun["uncertain"][number][] = [];
+  for (const name of names) uncertain.push(...((await readJournalFile(join(folder, name)))?.uncertain ?? []));
   if (uncertain.length === 0) return null;
   return {
     batches: uncertain.length,

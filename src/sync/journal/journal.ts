@@ -3,7 +3,7 @@
  * another is written after it. A power loss may lose the second line; the batch is then uncertain, and the map itself
  * determines the outcome, as after any crash.
  */
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
@@ -45,7 +45,12 @@ export type JournalLine =
   | { readonly line: "ACK"; readonly batch: number; readonly outcome: string }
   | { readonly line: "END"; readonly time: string };
 
-export const journalPath = (folder: string): string => join(folder, "journal.ndjson");
+/**
+ * @param plan names a plan that only its own journal can continue (`JournalHeader.mode`, `fingerprint`), so that no other run
+ * replaces it; null for the journal of all others
+ */
+export const journalPath = (folder: string, plan: string | null = null): string =>
+  join(folder, plan === null ? "journal.ndjson" : `journal-${plan}.ndjson`);
 
 const journalError = (path: string, error: unknown, isUnderWay: boolean) =>
   createError("journal-failed", { journal: path, reason: describeSystemError(error), isUnderWay }, error);
@@ -62,17 +67,19 @@ export class Journal implements AsyncDisposable {
     private readonly path: string,
     private readonly handle: FileHandle,
     private batchCount: number,
+    /** Whether it is the journal of one plan only. */
+    private readonly isOwn: boolean,
   ) {
     this.hasRecorded = batchCount > 0;
   }
 
   /** Replaces the last journal with a new one. @throws journal-failed */
-  static async begin(folder: string, header: JournalHeader): Promise<Journal> {
-    const path = journalPath(folder);
+  static async begin(folder: string, header: JournalHeader, plan: string | null = null): Promise<Journal> {
+    const path = journalPath(folder, plan);
     try {
       makeFolders(folder, 0o700);
       const handle = await open(`${path}.new`, "w", 0o600);
-      const journal = new Journal(path, handle, 0);
+      const journal = new Journal(path, handle, 0, plan !== null);
       await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...header });
       await journal.sync();
       await rename(`${path}.new`, path);
@@ -84,10 +91,10 @@ export class Journal implements AsyncDisposable {
   }
 
   /** Resumes a journal without an end. @param batches number of batches in it @throws journal-failed */
-  static async resume(folder: string, batches: number): Promise<Journal> {
-    const path = journalPath(folder);
+  static async resume(folder: string, batches: number, plan: string | null = null): Promise<Journal> {
+    const path = journalPath(folder, plan);
     try {
-      const journal = new Journal(path, await open(path, "a", 0o600), batches);
+      const journal = new Journal(path, await open(path, "a", 0o600), batches, plan !== null);
       // Separates a line that a crash truncated.
       await journal.handle.appendFile("\n");
       return journal;
@@ -112,6 +119,8 @@ export class Journal implements AsyncDisposable {
   async end(): Promise<void> {
     await this.write({ line: "END", time: new Date().toISOString() });
     await this.sync();
+    // Nothing replaces it.
+    if (this.isOwn) await rm(this.path, { force: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

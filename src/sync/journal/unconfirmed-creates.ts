@@ -9,13 +9,16 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Workspace } from "../../compare/workspace.js";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
-import type { PlanHeader } from "../plan/plan.js";
+import type { Database } from "../../sqlite/index.js";
+import type { OpenPlan, PlanHeader } from "../plan/plan.js";
+import { readCreates } from "../plan/plan-creates.js";
 import type { ReadonlySyncRun } from "../sync-run.js";
-import { isIdList, readCreationEntries } from "./backup-reader.js";
+import { shortDigest } from "./backup.js";
+import { type IntendedCreate, isIdList, readCreationEntries, readIntendedCreates } from "./backup-reader.js";
 
 type Scope = PlanHeader["settings"]["scope"];
 
@@ -30,7 +33,7 @@ const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 interface CreatesRecord {
   readonly scope: Scope;
-  /** Absolute path of the backup of the run. */
+  /** Path of the backup of the run: absolute, or in the file relative to the state folder if it is there. */
   readonly backup: string;
   /** Ids that the backup does not list: of features that were deleted and created again. */
   readonly recreated: readonly string[];
@@ -62,7 +65,10 @@ export function recordCreates(
 
 function writeRecord(path: string, record: CreatesRecord): void {
   try {
-    writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+    const inside = relative(dirname(path), record.backup);
+    // Remains valid if the state folder is moved.
+    const backup = inside.startsWith("..") || isAbsolute(inside) ? record.backup : inside;
+    writeFileSync(`${path}.new`, JSON.stringify({ ...record, backup }), { mode: 0o600 });
     renameSync(`${path}.new`, path);
   } catch (error) {
     throw createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
@@ -76,7 +82,7 @@ export const forgetCreates = (stateFolder: string, backup: string): void =>
 /** Another client is known to have changed the map since: what it lacks was deleted. @throws output-failed */
 export function settleCreates(stateFolder: string, backup: string): void {
   const path = recordPath(stateFolder, backup);
-  const record = readRecord(path);
+  const record = readRecord(path, stateFolder);
   if (record?.matchedBy === "id") writeRecord(path, { ...record, isConfirmed: true });
   else forgetCreates(stateFolder, backup);
 }
@@ -85,23 +91,32 @@ export function settleCreates(stateFolder: string, backup: string): void {
 const mayOverlap = (one: Scope, other: Scope): boolean =>
   one === null || other === null || one.property !== other.property || one.value === other.value;
 
-/** What follows once a run has remembered what it needs. @param areMatched whether it has matched all that the map shows */
-export type SettleRecords = (areMatched: boolean) => void;
+/** The records that concern a run, after it has read the map. */
+export interface CreatesRecords {
+  /**
+   * Stops a run whose plan creates what a record lists and the map does not show. @throws creates-not-shown
+   */
+  check(plan: OpenPlan): Promise<void>;
+  /** Removes what is no longer needed. @param areMatched whether the run has matched all that the map shows */
+  settle(areMatched: boolean): void;
+}
 
 /**
- * Stops a run that would compare a source or a backup with a map that does not show such features yet. Lists those that
- * it shows in the table `confirmed` of the workspace.
+ * Reads the records, and lists what the map shows of them in the table `confirmed` of the workspace.
  * @param workspace with the map as read
  * @param isCurrent whether the reading is certainly current, so that what it lacks was deleted; absent in runs that send
  * nothing
- * @throws creates-not-shown
+ * @param undone path of a backup with which the plan undoes a run, whose features it must see
  */
-export async function confirmCreates(
+export async function readCreatesRecords(
   { stateFolder, client }: Pick<ReadonlySyncRun, "stateFolder" | "client">,
   scope: Scope,
   { database }: Workspace,
-  isCurrent: () => Promise<boolean> = async () => false,
-): Promise<SettleRecords> {
+  {
+    isCurrent = async () => false,
+    undone,
+  }: { readonly isCurrent?: () => Promise<boolean>; readonly undone?: string } = {},
+): Promise<CreatesRecords> {
   database.exec(`
     DROP TABLE IF EXISTS temp.confirmed;
     CREATE TEMP TABLE confirmed (id TEXT PRIMARY KEY) WITHOUT ROWID`);
@@ -109,12 +124,15 @@ export async function confirmCreates(
   const shownId = database.prepare("SELECT id FROM map WHERE id IN (@id, lower(@id), upper(@id)) LIMIT 1").pluck();
   const insert = database.prepare("INSERT OR IGNORE INTO confirmed VALUES (?)");
   const seen: { readonly path: string; readonly record: CreatesRecord | null }[] = [];
+  const open: {
+    readonly record: CreatesRecord;
+    readonly details: { features: number; id: string; until: string; path: string };
+  }[] = [];
   for (const path of recordsIn(stateFolder)) {
-    const record = readRecord(path);
+    const record = readRecord(path, stateFolder);
     if (record && !mayOverlap(record.scope, scope)) continue;
     seen.push({ path, record });
     if (!record) continue;
-    const until = new Date(waitingMs + lastChange(path, record));
     let features = 0;
     let last = "";
     for await (const ids of idsOf(record))
@@ -126,18 +144,49 @@ export async function confirmCreates(
           last = id;
         }
       }
-    const isSettled = features === 0 || record.isConfirmed || until.getTime() <= Date.now();
-    if (isSettled || (await isCurrent())) continue;
-    const { url: service, id: map } = client;
-    throw createError("creates-not-shown", { service, map, features, id: last, until: until.toISOString(), path });
+    const until = new Date(waitingMs + lastChange(path, record));
+    if (features > 0 && !record.isConfirmed && until.getTime() > Date.now())
+      open.push({ record, details: { features, id: last, until: until.toISOString(), path } });
   }
-  return (areMatched) => {
-    for (const { path, record } of seen) {
-      const isNeeded = record?.matchedBy === "id" && !areMatched && lastChange(path, record) + keptMs > Date.now();
-      if (!isNeeded) rmSync(path, { force: true });
-      else if (!record.isConfirmed) writeRecord(path, { ...record, isConfirmed: true });
-    }
+  return {
+    async check(plan) {
+      for (const { record, details } of open) {
+        const isConcerned = record.backup === undone || (await createsAgain(plan, record, database));
+        if (!isConcerned || (await isCurrent())) continue;
+        throw createError("creates-not-shown", { service: client.url, map: client.id, ...details });
+      }
+    },
+    settle(areMatched) {
+      for (const { path, record } of seen) {
+        const isOpen = open.some(({ details }) => details.path === path);
+        const isNeeded = record?.matchedBy === "id" && !areMatched && lastChange(path, record) + keptMs > Date.now();
+        if (isOpen) continue;
+        if (!isNeeded) rmSync(path, { force: true });
+        else if (!record.isConfirmed) writeRecord(path, { ...record, isConfirmed: true });
+      }
+    },
   };
+}
+
+/** Whether a plan creates what the run of a record intended to create, by key or content; or may do so, if it recreated. */
+async function createsAgain(plan: OpenPlan, record: CreatesRecord, database: Database): Promise<boolean> {
+  const { create, update } = plan.counts;
+  if (plan.header.key === null || create + update === 0) return false;
+  if (record.recreated.length > 0) return true;
+  if (create === 0) return false;
+  database.exec(`
+    DROP TABLE IF EXISTS temp.intended;
+    CREATE TEMP TABLE intended (key TEXT, digest TEXT NOT NULL);
+    CREATE INDEX temp.intended_key ON intended (key);
+    CREATE INDEX temp.intended_digest ON intended (digest)`);
+  const insert = database.prepare("INSERT INTO intended VALUES (?, ?)");
+  for await (const { key, digest } of intendedCreatesOf(record)) insert.run(key === null ? null : String(key), digest);
+  const isIntended = database.prepare("SELECT 1 FROM intended WHERE key = ? OR digest = ? LIMIT 1");
+  for await (const creates of readCreates(plan))
+    for (const { key, agreement } of creates)
+      if (isIntended.get(key === null ? null : String(key), shortDigest(agreement?.sent ?? "")) !== undefined)
+        return true;
+  return false;
 }
 
 /** Milliseconds since 1970. The service's last response is the last change of a backup. */
@@ -145,16 +194,27 @@ const lastChange = (path: string, { backup }: CreatesRecord): number => Math.max
 
 const recordsIn = (stateFolder: string): string[] =>
   existsSync(stateFolder)
-    ? readdirSync(stateFolder)
+    ? namesIn(stateFolder)
         .filter((name) => name.startsWith(prefix) && name.endsWith(".json"))
         .map((name) => join(stateFolder, name))
     : [];
 
+/** None in a folder that the user may not read: only runs that write nothing get so far. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** Null for a damaged record. */
-function readRecord(path: string): CreatesRecord | null {
+function readRecord(path: string, stateFolder: string): CreatesRecord | null {
   try {
     const record = JSON.parse(readFileSync(path, "utf8")) as Partial<CreatesRecord> | null;
-    return typeof record?.backup === "string" && Array.isArray(record.recreated) ? (record as CreatesRecord) : null;
+    return typeof record?.backup === "string" && Array.isArray(record.recreated)
+      ? { ...(record as CreatesRecord), backup: resolve(stateFolder, record.backup) }
+      : null;
   } catch {
     return null;
   }
@@ -174,5 +234,14 @@ async function* idsOf({ backup, recreated }: CreatesRecord): AsyncGenerator<read
     for await (const entry of readCreationEntries(backup)) if (isIdList(entry)) yield entry;
   } catch {
     // The run that wrote it was killed while it did.
+  }
+}
+
+async function* intendedCreatesOf({ backup }: CreatesRecord): AsyncGenerator<IntendedCreate> {
+  if (!existsSync(backup)) return;
+  try {
+    yield* readIntendedCreates(backup);
+  } catch {
+    // As above.
   }
 }

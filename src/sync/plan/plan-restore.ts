@@ -2,7 +2,7 @@
  * Undoes a run with its backup. Reverts features that the map still has, by id or key; creates missing ones; deletes
  * features that the run created, if they are unchanged since; keeps all others.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Workspace } from "../../compare/workspace.js";
 import { formatCount } from "../../format-count.js";
 import type { MapClient } from "../../remote/client/map-client.js";
@@ -13,7 +13,7 @@ import { BackupMatcher, backupKey } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
-import { confirmCreates, type SettleRecords } from "../journal/unconfirmed-creates.js";
+import { readCreatesRecords } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
@@ -58,7 +58,7 @@ export interface RestorePlan {
 /** A restore of a map whose features that earlier runs created are all known. */
 export interface PreparedRestore extends RestorePlan {
   /** To be called before the restore is applied. */
-  readonly settleRecords: SettleRecords;
+  readonly settleRecords: () => void;
 }
 
 /** Finds guards of a restore in addition to those of its plan. */
@@ -112,8 +112,10 @@ export async function prepareRestore(
     const { signal } = context.host;
     const planned = await planRestore({ backup, client, workspace, settings, signal, output, wasRestored });
     // It would leave features that the map does not show yet.
-    const settleRecords = await confirmCreates(run, backup.header.scope, workspace);
-    return { ...planned, settleRecords };
+    const undone = resolve(backup.path);
+    const records = await readCreatesRecords(run, backup.header.scope, workspace, { undone });
+    await records.check(planned.plan);
+    return { ...planned, settleRecords: () => records.settle(false) };
   } finally {
     workspace[Symbol.dispose]();
   }

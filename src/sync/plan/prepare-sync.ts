@@ -9,7 +9,7 @@ import { withSpan } from "../../tracing/span.js";
 import { isReadingCurrent } from "../apply/map-state-probe.js";
 import { diffToPlan } from "../diff/diff-to-plan.js";
 import { roundingForPrecision } from "../diff/rounding.js";
-import { confirmCreates } from "../journal/unconfirmed-creates.js";
+import { readCreatesRecords } from "../journal/unconfirmed-creates.js";
 import { chooseKey, type KeyChoice } from "../keys/choose-key.js";
 import { createKeyReader } from "../keys/key-value.js";
 import { type KeyReport, prepareKeys } from "../keys/prepare-keys.js";
@@ -72,8 +72,11 @@ export function prepareSync(
     const snapshot = await withSpan("read map", {}, () =>
       readSnapshot(run.client, workspace, snapshotSettings(request, run)),
     );
-    await confirmCreates(run, request.scope, workspace);
-    return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), output);
+    const records = await readCreatesRecords(run, request.scope, workspace);
+    const sides = await adoptIdField({ request, mode, run, workspace, source, snapshot });
+    const prepared = await compareTraced(sides, output);
+    await records.check(prepared.plan);
+    return prepared;
   });
 }
 
@@ -91,14 +94,14 @@ export function prepareSyncIfChanged(
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? syncedState.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
-    const settle = await confirmCreates(run, request.scope, workspace, () =>
-      isReadingCurrent(run.client, snapshot.etag),
-    );
+    const isCurrent = () => isReadingCurrent(run.client, snapshot.etag);
+    const records = await readCreatesRecords(run, request.scope, workspace, { isCurrent });
     const sides = await adoptIdField({ request, mode, run, workspace, source, snapshot });
     const prepared = await compareTraced(sides, undefined, (key, entries) =>
       openBaselineFor(run.state, request, key).saveEntries(entries),
     );
-    settle(prepared.keyChoice?.key.by === "id" && !hasUnmatchedCreates(workspace));
+    await records.check(prepared.plan);
+    records.settle(prepared.keyChoice?.key.by === "id" && !hasUnmatchedCreates(workspace));
     return prepared;
   });
 }
