@@ -69,7 +69,7 @@ export const syncApplyErrors = {
     ].filter((part) => part !== null);
     const total = e.created + e.updated + e.lost;
     const list = e.examples.length > 0 ? `: ${e.examples.join("; ")}${total > e.examples.length ? "; …" : ""}` : "";
-    return `map ${e.map} of ${e.service}: the service reported ${parts.join(" and ")}, but the map does not show them as sent${list}; nothing more was written; ${e.decimals === null ? "run the command again: it reads the map and sends what is missing, but creates nothing for the next 45 minutes unless the map shows the features that the service reported as created, since it may be late; if the error persists and no other client writes to the map, the service does not store what it accepts: report it to its operator" : fewDecimalsAdvice(e.decimals)}`;
+    return `map ${e.map} of ${e.service}: the service reported ${parts.join(" and ")}, but the map does not show them as sent${list}; nothing more was written; ${e.decimals === null ? "run the command again: it reads the map and sends what is missing, but creates no feature again for the next 45 minutes that the service reported as created, since the map may show it late; if the error persists and no other client writes to the map, the service does not store what it accepts: report it to its operator" : fewDecimalsAdvice(e.decimals)}`;
   }),
   /** `until`: ISO 8601, UTC. `path`: of the record. */
   "creates-not-shown": defineError<MapDetails & { features: number; id: string; until: string; path: string }>(

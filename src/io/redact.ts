@@ -5,10 +5,13 @@ import type { Registry } from "../plugin/registry.js";
 export function redactUrl(address: string): string {
   // Object keys may contain any character. Some programs write an access key and its secret before the bucket.
   if (/^s3:/i.test(address)) return address.replace(/^(s3:\/\/)([^/]*:.*|[^/]*)@/is, "$1");
-  const place = address.replace(/[?#].*$/s, "");
+  const beforeQuery = address.replace(/[?#].*$/s, "");
+  // A password with an unencoded # or ?: what seems to be a port is none.
+  const isCut = /^[a-z][a-z0-9+.-]*:[/\\]*[^/\\:@]*:(?!\d*$)[^/\\@]*$/i.test(beforeQuery) && address.includes("@");
+  const place = isCut ? address : beforeQuery;
   // A password with an unencoded slash makes the URL invalid: then everything before the last @ is removed.
   const login = URL.canParse(place) ? /^([a-z][a-z0-9+.-]*:[/\\]*)[^/\\]*@/i : /^([a-z][a-z0-9+.-]*:[/\\]*).*@/is;
-  return place.replace(login, "$1");
+  return place.replace(login, "$1").replace(/[?#].*$/s, "");
 }
 
 /** Removes secrets from an input or output; paths are returned unchanged. */

@@ -6,6 +6,7 @@ const none = { findByAddress: () => undefined };
 test.each([
   ["https://user:secret@example.org/a.csv?key=secret#secret", "https://example.org/a.csv"],
   ["http://u:sec/ret@example.org/a.csv", "http://example.org/a.csv"],
+  ["http://u:secret#@example.org/a.csv?key=secret", "http://example.org/a.csv"],
   ["http:/u:secret@example.org/a.csv", "http:/example.org/a.csv"],
   ["http:\\\\u:secret@example.org/a.csv", "http:\\\\example.org/a.csv"],
   ["\thttp://u:secret@example.org/a.csv", "\thttp://example.org/a.csv"],

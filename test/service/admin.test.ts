@@ -273,6 +273,7 @@ describe("geoferry admin with invalid input", () => {
     ["a folder that is a file", ["user", "add", "eve@example.org", "--data", join(folder.path, "file")], 6],
     ["a folder that cannot be created", ["user", "add", "eve@example.org", "--data", "/proc/x/y"], 6],
     ["a database that cannot be reached", ["user", "list", "--database", "postgres://127.0.0.1:1/x"], 8],
+    ["a mistyped database address", ["user", "list", "--database", "postgres:/a:secret@127.0.0.1/x"], 2],
     ["a database of another vendor", ["user", "list", "--database", "mysql://127.0.0.1/x"], 2],
     ["a password on the command line", ["user", "list", "--database", "postgres://a:secret@127.0.0.1:1/x"], 2],
     [

@@ -1,4 +1,5 @@
 /** A service whose reads lag behind its writes, or that loses what it accepts: nothing is created twice. */
+import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, utimesSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -288,3 +289,19 @@ test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
     expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
   },
 );
+
+test("matched by id, a feature with an unknown id is updated if it was edited after a run that was ended had created it", async () => {
+  const map = await createMap("with");
+  const foreign = places(3, 6).map((place) => ({ ...place, id: randomUUID() }));
+  const flags = ["--match", "id", "--mode", "incremental"];
+  expect((await interruptedPush(map, world.source(foreign), "SIGKILL", ...flags)).status).toBeNull();
+  const edited = foreign.map((place, n) =>
+    n === 1 ? { ...place, properties: { ref: "k4", title: "edited" } } : place,
+  );
+  const next = await world.geoferry(["push", world.source(edited), "--map", map, "--yes", ...flags], {
+    url: proxy.url,
+  });
+  expect(next.status, next.stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+  expect((await world.features(map)).filter(({ properties }) => properties.title === "edited")).toHaveLength(1);
+});

@@ -42,7 +42,7 @@ export function storeLocation({ data, database }: StoreArguments, environment: N
 function checkDatabase(text: string, isTyped: boolean): string {
   const urls = hostUrls(text);
   const url = urls.every((one) => URL.canParse(one)) ? new URL(urls[0]!) : null;
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+  if (!url || !/^postgres(ql)?:\/\//i.test(text)) {
     // Do not print an unparsable address: it may contain a password.
     const value = url ? `${url.protocol}…` : "…";
     throw createError("option-invalid", {

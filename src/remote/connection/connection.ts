@@ -58,8 +58,9 @@ export function normalizeBaseUrl(text: string, insecureHttp: boolean): string {
 /** Removes parts that may contain a password. */
 const redactUrl = (text: string): string =>
   text
+    // A password may contain any character, also one that ends an address, and the address may be mistyped.
+    .replace(/^(https?:\/*)?.*@/is, "$1")
     .replace(/[?#].*$/s, "")
-    .replace(/\/\/[^/]*@/, "//")
     .slice(0, 200);
 
 /** Whether the host is a localhost name (RFC 6761, 6.3) or a loopback address. */

@@ -102,7 +102,8 @@ export interface CreatesRecords {
 }
 
 /**
- * Reads the records, and lists what the map shows of them in the table `confirmed` of the workspace.
+ * Reads the records, and lists what the map shows of them in the table `confirmed` of the workspace, and in `created_as`
+ * the keys of those that were to be matched by an id of their own, with the short digests of what was sent.
  * @param workspace with the map as read
  * @param isCurrent whether the reading is certainly current, so that what it lacks was deleted; absent in runs that send
  * nothing
@@ -119,10 +120,13 @@ export async function readCreatesRecords(
 ): Promise<CreatesRecords> {
   database.exec(`
     DROP TABLE IF EXISTS temp.confirmed;
-    CREATE TEMP TABLE confirmed (id TEXT PRIMARY KEY) WITHOUT ROWID`);
+    CREATE TEMP TABLE confirmed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+    DROP TABLE IF EXISTS temp.created_as;
+    CREATE TEMP TABLE created_as (key TEXT NOT NULL, digest TEXT NOT NULL)`);
   // Responses and pages may write a UUID in different case.
   const shownId = database.prepare("SELECT id FROM map WHERE id IN (@id, lower(@id), upper(@id)) LIMIT 1").pluck();
   const insert = database.prepare("INSERT OR IGNORE INTO confirmed VALUES (?)");
+  const insertSource = database.prepare("INSERT INTO created_as VALUES (?, ?)");
   const seen: { readonly path: string; readonly record: CreatesRecord | null }[] = [];
   const open: {
     readonly record: CreatesRecord;
@@ -144,6 +148,9 @@ export async function readCreatesRecords(
           last = id;
         }
       }
+    if (record.matchedBy === "id")
+      for await (const { key, digest } of intendedCreatesOf(record))
+        if (key !== null) insertSource.run(String(key), digest);
     const until = new Date(waitingMs + lastChange(path, record));
     if (features > 0 && !record.isConfirmed && until.getTime() > Date.now())
       open.push({ record, details: { features, id: last, until: until.toISOString(), path } });

@@ -7,6 +7,7 @@ import type { Position } from "../../model/geometry.js";
 import type { Statement } from "../../sqlite/index.js";
 import { isLooselyEqual, isReformatted, normalizeLoosely, withoutOtherProperties } from "../diff/loose-equality.js";
 import { readMapFeature, readPlanned } from "../diff/read-rows.js";
+import { shortDigestLength } from "../journal/backup.js";
 import type { OpenPlan, PlannedFeature } from "../plan/plan.js";
 import type { NewBaselineEntry } from "./map-state.js";
 
@@ -146,7 +147,7 @@ const unmatched = {
  * With `--match id`, matches source features that have no id, or one unknown to the map, with features of the map that
  * nothing else matches: first those with the same content, which an earlier run has created if its state is missing or it
  * was interrupted; then those that the service formats in its own way, if a run recorded that it created them
- * (`confirmCreates`).
+ * (`readCreatesRecords`).
  * @param onFound receives the ids, for later runs
  */
 export function matchByContent(
@@ -165,6 +166,7 @@ export function matchByContent(
       onFound(entries.splice(0));
   };
   for (const { seq, key, ...entry } of findEqual(workspace)) add(seq, key, entry);
+  for (const { seq, key, ...entry } of findByRecordedKeys(workspace)) add(seq, key, entry);
   for (const { seq, key, ...entry } of findReformatted(workspace, rounding)) add(seq, key, entry);
   if (entries.length > 0) onFound(entries);
 }
@@ -190,6 +192,32 @@ function findEqual({ database }: Workspace): Generator<Pair> {
     `SELECT seq, key, name, digest AS sent, digest AS held FROM paired WHERE seq > ? ORDER BY seq LIMIT ${rowsAtOnce}`,
   );
   return inPortions(select);
+}
+
+/**
+ * Pairs by the id of a source feature with which a run recorded what it sent, although its content has changed since: the map
+ * shows what was sent.
+ */
+function* findByRecordedKeys(workspace: Workspace): Generator<Pair> {
+  const { database } = workspace;
+  if (!hasConfirmedCreates(workspace)) return;
+  database.exec(`
+    DROP TABLE IF EXISTS temp.shown;
+    CREATE TEMP TABLE shown AS SELECT key, digest, substr(digest, 1, ${shortDigestLength}) AS short
+      FROM map WHERE id IN (SELECT id FROM confirmed) AND ${unmatched.map};
+    CREATE INDEX temp.shown_short ON shown (short)`);
+  const pairs = database.prepare(
+    `SELECT source.seq, source.key AS name, shown.key, shown.digest AS sent, shown.digest AS held
+     FROM source JOIN created_as ON created_as.key = source.key JOIN shown ON shown.short = created_as.digest
+     WHERE ${unmatched.source}`,
+  );
+  const [rows, keys] = [new Set<number>(), new Set<string>()];
+  for (const pair of pairs.all() as Pair[]) {
+    if (rows.has(pair.seq) || keys.has(pair.key)) continue;
+    rows.add(pair.seq);
+    keys.add(pair.key);
+    yield pair;
+  }
 }
 
 function* findReformatted(workspace: Workspace, rounding: Rounding): Generator<Pair> {

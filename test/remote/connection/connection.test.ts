@@ -36,6 +36,8 @@ describe("service URLs", () => {
     ["https://ada:hidden@maps.example.org", "remote-address"],
     ["https://maps.example.org?key=hidden", "remote-address"],
     ["https://maps.example.org/#hidden", "remote-address"],
+    ["http://ada:hidden#@maps.example.org", "remote-address"],
+    ["ada:hidden@maps.example.org", "remote-address"],
     ["maps.example.org", "remote-address"],
     ["ftp://maps.example.org", "remote-address"],
     ["", "remote-address"],
