@@ -16,9 +16,21 @@ export function parseQueueAddress(text: string): QueueAddress {
   const displayUrl = withoutPassword(text);
   const invalid = (reason: string) => createError("queue-address", { address: displayUrl, reason });
   if (!URL.canParse(text)) throw invalid("it is not a URL");
-  const { protocol, hostname, pathname } = new URL(text);
+  const { protocol, hostname, pathname, username, password } = new URL(text);
   if (protocol !== "redis:" && protocol !== "rediss:") throw invalid("its scheme is not redis: or rediss:");
   if (hostname === "") throw invalid("it has no host");
   if (!/^\/?(\d+)?$/.test(pathname)) throw invalid("its path is not a database number");
+  if (![username, password].every(isDecodable))
+    throw invalid("its user or password has a % that is not followed by two hexadecimal digits; write it as %25");
   return { url: text, displayUrl };
+}
+
+/** The client of Redis decodes user and password. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

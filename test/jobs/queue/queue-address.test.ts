@@ -7,6 +7,7 @@ test.each([
   "redis://:ge#heim@host",
   "redis://:ge?heim@host",
   "redis://me:geheim@host:port",
+  "redis://me:ge%zzheim@host",
   "http://me:geheim@host",
   "redis://me:ge@heim@host/words",
 ])("the error for the invalid queue address %s does not contain its password", (text) => {
