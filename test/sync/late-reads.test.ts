@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, utimesSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaultProxy, type ProxiedResponse, type ProxyFault } from "../support/servers/fault-proxy.js";
 import { cutAfterCommit, delayedBy, pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
@@ -304,4 +305,62 @@ test("matched by id, a feature with an unknown id is updated if it was edited af
   expect(next.status, next.stderr).toBe(0);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
   expect((await world.features(map)).filter(({ properties }) => properties.title === "edited")).toHaveLength(1);
+});
+
+test("ids in responses and on pages may differ in case", async () => {
+  const map = await createMap("without");
+  proxy.on("POST", 1, {
+    name: "answers in upper case",
+    async around(request, upstream) {
+      const answer = await rejectsLast.around(request, upstream);
+      const { success, failed } = JSON.parse(answer.body.toString()) as { success: { id: string }[]; failed: unknown };
+      const upper = success.map((one) => ({ ...one, id: one.id.toUpperCase() }));
+      return { ...answer, body: Buffer.from(JSON.stringify({ success: upper, failed })) };
+    },
+  });
+  const { status, stderr } = await push(map, world.source(places(0, 6)), "--mode", "incremental");
+  expect(status, stderr).toBe(5);
+  expect(stderr).toContain("not allowed");
+});
+
+test("deletes that a late copy does not show yet are not taken for deletes that the service ignores", async () => {
+  const map = await createMap("without");
+  const late = lagging();
+  let isLate = true;
+  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  proxy.on("DELETE", 1, {
+    name: "is shown later",
+    async around(request, upstream) {
+      setTimeout(() => (isLate = false), 600);
+      return upstream.send(request);
+    },
+  });
+  const line = ["delete", world.source(places(0, 2)), "--map", map, "--remote-field", "ref", "--yes"];
+  const flags = ["--max-delete", "2", "--settle-time", "200"];
+  const { status, stderr } = await world.geoferry([...line, ...flags], { url: proxy.url });
+  expect(status, stderr).toBe(0);
+  expect(await refsOf(map)).toEqual(["k2"]);
+});
+
+test("an interrupted apply says that its plan no longer fits", async () => {
+  const map = await createMap("with");
+  const plan = `${world.folder}/${map}.plan`;
+  const source = world.source(Array.from({ length: 2500 }, (_, n) => createPlace(`k${n}`, { title: "b" })));
+  const flags = ["--map", map, "--remote-field", "ref", "--mode", "incremental"];
+  expect((await world.geoferry(["plan", source, ...flags, "-o", plan], { url: proxy.url })).status).toBe(0);
+  const { status, stderr } = await world.geoferry(["apply", plan, "--yes", "--concurrency", "1"], {
+    url: proxy.url,
+    watch: (child) => {
+      proxy.on("POST", 1, {
+        name: "interrupted",
+        async around(request, upstream) {
+          child.kill("SIGINT");
+          await sleep(500);
+          return upstream.send(request);
+        },
+      });
+    },
+  });
+  expect(status, stderr).toBe(130);
+  expect(stderr).toContain("make a new plan of what is left");
 });

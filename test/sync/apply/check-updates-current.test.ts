@@ -1,7 +1,7 @@
 /** Updates send whole features: without entity tags, the map is checked for edits since the plan was made. */
 import { beforeAll, expect, test } from "vitest";
 import { findStoreKinds } from "../../service/store-kinds.js";
-import { rejectPatch, withoutHeaders } from "../../support/servers/proxy-faults.js";
+import { rejectPatch, respondBeforeCommit, withoutHeaders } from "../../support/servers/proxy-faults.js";
 import { type FeatureInput, pointFeature } from "../diff-scenario.js";
 import { type MapFixture, ProxiedService } from "../map-fixture.js";
 
@@ -72,4 +72,29 @@ test("updates on many pages read the whole map", async () => {
     .map(({ properties, ...one }) => ({ ...one, properties: { ...properties, n: 2 } }));
   const report = await target.sync(source, { mode: "incremental", meanwhile: () => edit(target, 10_501) });
   expect(report).toMatchObject({ updated: 0, error: { code: "map-changed" } });
+});
+
+test("a page that no longer exists is no missing map", async () => {
+  const target = await service.newTarget();
+  await target.put(...some(1, 501, { n: 1 }));
+  const meanwhile = async () => {
+    await target.direct.remove({ ids: [(await target.features())[0]!.id] });
+    // As some services answer behind the last page.
+    service.proxy.choose(({ method, path }) =>
+      method === "GET" && /[?&]page=2\b/.test(path) ? respondBeforeCommit(404) : null,
+    );
+  };
+  const report = await target.sync(some(501, 501, { n: 2 }), { mode: "incremental", meanwhile });
+  expect(report).toMatchObject({ updated: 1, error: null });
+});
+
+test("a map that is read once, since it changes all the time, is not compared again", async () => {
+  const target = await service.newTarget();
+  await target.put(...some(1, 4, { n: 1 }));
+  const report = await target.sync(some(1, 4, { n: 2 }), {
+    mode: "incremental",
+    request: { singleRead: true },
+    meanwhile: () => edit(target, 3),
+  });
+  expect(report).toMatchObject({ updated: 4, hasConflict: false });
 });
