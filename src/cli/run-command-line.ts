@@ -86,6 +86,7 @@ async function parseArguments(argv: readonly string[]): Promise<ParsedCommand | 
   const options = command ? { ...common, ...command.options } : common;
   const typed = protectArguments(argv);
   const line = withEnvironment(typed, options, process.env);
+  // Also for the error of an invalid mode, whatever an earlier command set.
   setColorMode("auto");
   setColorMode(readColorMode(line));
   if (name !== null && command) {

@@ -26,7 +26,8 @@ export interface NumberedPage extends MapPage {
 
 /**
  * Reads a map once: pages in order up to the first short one (Map Features Service Interface, 4.2), so that n features
- * take ⌊n / 500⌋ + 1 requests, and one more if the first page has a usual number of features. Requests the next page while the caller processes the current one.
+ * take ⌊n / 500⌋ + 1 requests, and one more if the first page has a usual number of features (`otherPageSizes`). Requests
+ * the next page while the caller processes the current one.
  */
 export class MapPageReader {
   /** Number of pages read. */

@@ -41,7 +41,10 @@ export const tooManyAttemptsError = (seconds: number): OAuthError =>
     "retry-after": String(seconds),
   });
 
-/** Descriptions of problems of the store by their code. A new token is stored, which a full disk or a read-only database prevents. */
+/**
+ * Descriptions of problems of the store by their code. A new token is stored, which a full disk or a read-only database
+ * prevents.
+ */
 const storeFailures: Readonly<Record<string, string>> = {
   "store-unavailable": "The service cannot reach its database; try again later.",
   "store-read-only": "The service's database accepts no writes now, so no token can be issued; try again later.",

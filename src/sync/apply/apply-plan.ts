@@ -18,11 +18,11 @@ import { checkUpdatesCurrent } from "./check-updates-current.js";
 import { createFeatures } from "./create-features.js";
 import { readWithoutDuplicates } from "./created-duplicates.js";
 import { deleteFeatures } from "./delete-features.js";
-import { EtagChain, strongEtag } from "./etag-chain.js";
+import { EtagChain } from "./etag-chain.js";
 import { FailuresFile } from "./failures-file.js";
 import { KeptWrites } from "./kept-writes.js";
 import type { MapReread } from "./map-reread.js";
-import { pausesBeforeReading } from "./pauses.js";
+import { readPatiently } from "./pauses.js";
 import { checkRecreatable, recreateUpdatedFeatures, resumeRecreations } from "./recreate-updated-features.js";
 import { replaceAllFeatures } from "./replace-all-features.js";
 import { outcomeUnknownError } from "./resolve-unidentified.js";
@@ -45,13 +45,12 @@ export async function applyPlan(plan: OpenPlan, context: ApplyContext): Promise<
   const { stateFolder } = context;
   const { journal, previousRun } = await openOrResumeJournal(plan, stateFolder);
   const mayCreate = create > 0 || (update > 0 && header.settings.updateWith === "delete-create");
-  // Without a key, nothing is matched with the map, so nobody creates what it lacks.
+  // Without a key, geoferry matches nothing with the map, so that no later run creates what it lacks.
   if (backup && mayCreate && header.key !== null) recordCreates(stateFolder, header, backup.path);
   // Without a key, nothing is matched, so concurrent writes do not matter.
   const etagChain = new EtagChain(header.key === null ? null : header.snapshot.etag);
   const report = await runSteps(plan, context, { journal, backup, etagChain }, (run) => executePlan(run, previousRun));
   if (backup && report.hasConflict) settleCreates(stateFolder, backup.path);
-  else if (backup && report.error === null) forgetCreates(stateFolder, backup.path);
   return { ...report, backup: backup?.path ?? null };
 }
 
@@ -136,8 +135,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
       await using reading = result.reread;
       const kept = await KeptWrites.compare(run, reading, { put: true, etag: result.etag });
       await run.context.onMapReread?.(reading, run.creationRecorder);
-      if (!kept.isComplete) throw await kept.fail();
-      addNotice(run, kept);
+      await acceptWrites(run, kept);
       return { put: true, etag: reading.snapshot.etag };
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
@@ -151,9 +149,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   await using reading = read;
   await run.context.onMapReread?.(reading, run.creationRecorder);
   if (run.duplicatesError) throw run.duplicatesError;
-  if (!kept.isComplete) throw await kept.fail();
-  forgetCreates(run.context.stateFolder, run.context.backupPath);
-  addNotice(run, kept);
+  await acceptWrites(run, kept);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);
   run.etagChain.startIfOff(reading.snapshot.etag);
@@ -163,8 +159,11 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   return { put: false, etag };
 }
 
-function addNotice(run: ApplyRun, { notice }: KeptWrites): void {
-  if (notice !== null) run.notices.push(notice);
+/** @throws writes-not-kept or map-changed if the map does not show what was written */
+async function acceptWrites(run: ApplyRun, kept: KeptWrites): Promise<void> {
+  if (!kept.isComplete) throw await kept.fail();
+  forgetCreates(run.context.stateFolder, run.context.backupPath);
+  if (kept.notice !== null) run.notices.push(kept.notice);
 }
 
 /**
@@ -173,17 +172,16 @@ function addNotice(run: ApplyRun, { notice }: KeptWrites): void {
  */
 async function readAfterWrites(run: ApplyRun): Promise<{ readonly reading: MapReread; readonly kept: KeptWrites }> {
   const sent = { put: false, etag: run.etagChain.etag };
-  let reading = await readWithoutDuplicates(run);
-  let kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
-  for (const pause of pausesBeforeReading) {
-    const isCurrent = sent.etag !== null && strongEtag(reading.snapshot.etag) === sent.etag;
-    if (kept.isComplete || run.duplicatesError || isCurrent) break;
-    await reading[Symbol.asyncDispose]();
-    await run.waitSettleTime(pause);
-    reading = await readWithoutDuplicates(run);
-    kept = await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent));
-  }
-  return { reading, kept };
+  return readPatiently(
+    run,
+    async () => {
+      const reading = await readWithoutDuplicates(run);
+      return { reading, kept: await disposeOnError(reading, () => KeptWrites.compare(run, reading, sent)) };
+    },
+    ({ reading, kept }) =>
+      kept.isComplete || run.duplicatesError !== null || run.etagChain.isLast(reading.snapshot.etag),
+    ({ reading }) => reading[Symbol.asyncDispose](),
+  );
 }
 
 async function disposeOnError<T>(reading: MapReread, use: () => Promise<T>): Promise<T> {

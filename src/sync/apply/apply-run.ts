@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { canonicalFeature, defaultRounding, digestText, type Rounding } from "../../canonical/canonical-feature.js";
+import {
+  type ComparableFeature,
+  canonicalFeature,
+  defaultRounding,
+  digestText,
+  type Rounding,
+} from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import { isReformatted } from "../diff/loose-equality.js";
@@ -72,6 +78,11 @@ export class ApplyRun {
     return { ...defaultRounding, degrees: this.header.settings.precision };
   }
 
+  /** Digest of the content of a feature, as in the rows of a reading. */
+  digestOf(feature: ComparableFeature): string {
+    return digestText(canonicalFeature(feature, this.rounding));
+  }
+
   /** Creates an Idempotency-Key that is unique across batches and runs. */
   createIdempotencyKey(): string {
     return `${this.idempotencyPrefix}-${this.idempotencyKeyCount++}`;
@@ -83,10 +94,7 @@ export class ApplyRun {
    */
   isStoredForm(sent: PlannedFeature, held: PlannedFeature, entry: BaselineEntry): boolean {
     const { context, rounding } = this;
-    return (
-      context.isKnownResult?.(entry, digestText(canonicalFeature(held, rounding))) === true &&
-      isReformatted(sent, held, rounding)
-    );
+    return context.isKnownResult?.(entry, this.digestOf(held)) === true && isReformatted(sent, held, rounding);
   }
 
   reachCheckpoint(point: ApplyCheckpoint): void | Promise<void> {

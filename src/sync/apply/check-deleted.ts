@@ -1,8 +1,8 @@
 import type { KeyedRow } from "../../compare/feature-side.js";
-import { asGeoferryError, createError } from "../../errors.js";
-import type { WireFeature } from "../../remote/wire.js";
+import { createError } from "../../errors.js";
 import type { ApplyRun } from "./apply-run.js";
-import { pausesBeforeReading } from "./pauses.js";
+import { readPage } from "./map-reread.js";
+import { readPatiently } from "./pauses.js";
 
 /** The deleted features of one page of the map, which one request reads back. */
 export class DeletedOnPage {
@@ -24,12 +24,11 @@ export class DeletedOnPage {
    */
   async check(run: ApplyRun): Promise<void> {
     if (this.ids.size === 0) return;
-    let remaining = await this.findRemaining(run);
-    for (const pause of pausesBeforeReading) {
-      if (remaining.length === 0) return;
-      await run.waitSettleTime(pause);
-      remaining = await this.findRemaining(run);
-    }
+    const remaining = await readPatiently(
+      run,
+      () => this.findRemaining(run),
+      ({ length }) => length === 0,
+    );
     if (remaining.length === 0) return;
     run.counts.deleted = Math.max(0, run.counts.deleted - remaining.length);
     const { service, map } = run.header;
@@ -39,15 +38,5 @@ export class DeletedOnPage {
   private async findRemaining(run: ApplyRun): Promise<readonly string[]> {
     const features = await readPage(this.page, run);
     return features.flatMap(({ id }) => (this.ids.has(id) ? [id] : []));
-  }
-}
-
-/** Features of a page of the map. A service may respond with 404 to one behind the last. */
-export async function readPage(page: number, { context }: ApplyRun): Promise<readonly WireFeature[]> {
-  try {
-    return (await context.client.page(page))?.features ?? [];
-  } catch (error) {
-    if (page > 1 && asGeoferryError(error).code === "remote-map-missing") return [];
-    throw error;
   }
 }

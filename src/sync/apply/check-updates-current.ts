@@ -1,8 +1,5 @@
-import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
-import type { WireFeature } from "../../remote/wire.js";
 import type { ApplyRun } from "./apply-run.js";
-import { readPage } from "./check-deleted.js";
-import { MapReread } from "./map-reread.js";
+import { MapReread, readPage } from "./map-reread.js";
 import type { Update } from "./patch-semantics.js";
 
 /** Pages that are read one by one; for more, the whole map is read. */
@@ -20,7 +17,7 @@ export async function checkUpdatesCurrent(run: ApplyRun): Promise<void> {
   if (await arePagesCurrent(run)) return;
   await using reading = await MapReread.read(run);
   for await (const update of readUpdates(run))
-    if (reading.findById(update.id)?.digest !== digestOf(update.before, run)) throw run.createConflictError();
+    if (reading.findById(update.id)?.digest !== run.digestOf(update.before)) throw run.createConflictError();
 }
 
 /** @returns false if only a reading of the whole map can tell */
@@ -35,7 +32,7 @@ async function arePagesCurrent(run: ApplyRun): Promise<boolean> {
   for await (const update of readUpdates(run)) {
     const digest = digests.get(update.id);
     if (digest === undefined) return false;
-    if (digest !== digestOf(update.before, run)) throw run.createConflictError();
+    if (digest !== run.digestOf(update.before)) throw run.createConflictError();
   }
   return true;
 }
@@ -43,11 +40,8 @@ async function arePagesCurrent(run: ApplyRun): Promise<boolean> {
 async function readDigests(page: number, run: ApplyRun): Promise<readonly (readonly [string, string])[]> {
   run.throwIfAborted();
   const features = await readPage(page, run);
-  return features.map((feature) => [feature.id, digestOf(feature, run)]);
+  return features.map((feature) => [feature.id, run.digestOf(feature)]);
 }
-
-const digestOf = (feature: Pick<WireFeature, "geometry" | "properties">, run: ApplyRun): string =>
-  digestText(canonicalFeature(feature, run.rounding));
 
 async function* readUpdates(run: ApplyRun): AsyncGenerator<Update> {
   for await (const action of run.plan.actions(["update"])) if (action.action === "update") yield action;

@@ -2,9 +2,7 @@
 import { createError } from "../../errors.js";
 import type { WireFailure } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
-import { strongEtag } from "./etag-chain.js";
 import { MapReread } from "./map-reread.js";
-import { pausesBeforeReading } from "./pauses.js";
 
 /** A delete request that may not have removed all its features. */
 export interface UncertainDelete {
@@ -101,16 +99,8 @@ export async function resolveDeletes(
 /** Reads the map, again after pauses while it shows features of uncertain requests, since it may be a late copy. */
 export async function readUntilGone(uncertain: readonly UncertainDelete[], run: ApplyRun): Promise<MapReread> {
   if (uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
-  let reading = await MapReread.read(run);
-  for (const pause of pausesBeforeReading) {
-    const isGone = uncertain.every(({ ids }) => ids.every((id) => !reading.findById(id)));
-    const isCurrent = run.etagChain.etag !== null && strongEtag(reading.snapshot.etag) === run.etagChain.etag;
-    if (isGone || isCurrent) break;
-    await reading[Symbol.asyncDispose]();
-    await run.waitSettleTime(pause);
-    reading = await MapReread.read(run);
-  }
-  return reading;
+  const isGone = (reading: MapReread) => uncertain.every(({ ids }) => ids.every((id) => !reading.findById(id)));
+  return MapReread.readUntil(run, (reading) => isGone(reading) || run.etagChain.isLast(reading.snapshot.etag));
 }
 
 /**

@@ -1,6 +1,5 @@
 /** The last step: deletes the features that the plan deletes and that are unchanged on the map. */
 
-import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
 import { pageSize, type RemoteKey } from "../../remote/wire.js";
@@ -135,7 +134,7 @@ class DeletePass {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
       const row = this.reread.findById(action.id);
       if (!row) continue;
-      const isAsPlanned = row.digest === digestText(canonicalFeature(action.before, this.run.rounding));
+      const isAsPlanned = row.digest === this.run.digestOf(action.before);
       if (isAsPlanned && this.isKeptFeatureUnchanged(action, row))
         yield [{ id: action.id, page: row.page, key: action.key, hasKeptFeature: action.stays !== undefined }];
       else this.changedCount += 1;

@@ -48,6 +48,11 @@ export class EtagChain {
     return this.state === "on" ? this.tag : null;
   }
 
+  /** Whether a reading with this tag shows the map as the last write left it; false if that tag is unknown. */
+  isLast(etag: string | null): boolean {
+    return this.etag !== null && strongEtag(etag) === this.etag;
+  }
+
   /** Whether the map had this tag earlier in the run: then a reading shows it as it was, not as another client left it. */
   isPast(etag: string | null): boolean {
     return etag !== null && etag !== this.tag && this.pastTags.has(etag);

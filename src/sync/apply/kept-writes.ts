@@ -2,7 +2,6 @@
  * Compares the map, as read after the writes of a run, with what the run sent. A service can report features as created
  * or updated without storing them; a run that believed it would then delete what they replace.
  */
-import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import type { FeatureRow } from "../../compare/feature-side.js";
 import { createError, type GeoferryError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
@@ -134,7 +133,7 @@ export class KeptWrites {
     if (!row) return "is missing";
     if (other) return `is there ${rows.length} times`;
     const sent = action.feature;
-    if (row.digest === agreement?.sent || row.digest === this.digest(sent)) return null;
+    if (row.digest === agreement?.sent || row.digest === this.run.digestOf(sent)) return null;
     const read = readMapFeature(this.reading.workspace.map, row);
     const held = withoutOtherProperties(read, sent);
     // Then a later comparison finds no difference.
@@ -157,7 +156,7 @@ export class KeptWrites {
   private findUpdateProblem(update: Update): string | null {
     const row = this.findRow(update);
     if (!row) return "is missing";
-    if (row.digest === update.agreement?.sent || row.digest === this.digest(update.feature)) return null;
+    if (row.digest === update.agreement?.sent || row.digest === this.run.digestOf(update.feature)) return null;
     const held = readMapFeature(this.reading.workspace.map, row);
     if (checkUpdateEffect(update, held, this.run.rounding).kind === "applied") return null;
     return this.isStoredForm(update.feature, held, update.agreement) ? null : "is not updated";
@@ -196,9 +195,5 @@ export class KeptWrites {
 
   private addExample(text: string): void {
     if (this.examples.length < maxNamedFeatures) this.examples.push(text);
-  }
-
-  private digest(feature: PlannedFeature): string {
-    return digestText(canonicalFeature(feature, this.run.rounding));
   }
 }

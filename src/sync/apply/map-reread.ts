@@ -1,12 +1,14 @@
 import { rm } from "node:fs/promises";
 import type { KeyedRow } from "../../compare/feature-side.js";
 import { Workspace } from "../../compare/workspace.js";
+import { asGeoferryError } from "../../errors.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
-import type { RemoteKey } from "../../remote/wire.js";
+import type { RemoteKey, WireFeature } from "../../remote/wire.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
 import { createKeyReader } from "../keys/key-value.js";
 import { clearKeysOutOfScope } from "../source/scope.js";
 import type { ApplyRun } from "./apply-run.js";
+import { readPatiently } from "./pauses.js";
 
 /** The current map, read again as a whole to determine the outcome of requests. */
 export class MapReread implements AsyncDisposable {
@@ -33,6 +35,12 @@ export class MapReread implements AsyncDisposable {
     return new MapReread(target, snapshot);
   }
 
+  /** Reads the map, again after pauses while it is not as expected. @throws errors of `read` */
+  static readUntil(run: ApplyRun, isExpected: (reading: MapReread) => boolean | Promise<boolean>): Promise<MapReread> {
+    const discard = (reading: MapReread) => reading[Symbol.asyncDispose]();
+    return readPatiently(run, () => MapReread.read(run), isExpected, discard);
+  }
+
   findById(id: string): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE id = ?").get(id) as KeyedRow | undefined;
   }
@@ -50,5 +58,15 @@ export class MapReread implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return MapReread.discard(this.workspace);
+  }
+}
+
+/** Features of a page of the map. A service may respond with 404 to one behind the last. */
+export async function readPage(page: number, { context }: ApplyRun): Promise<readonly WireFeature[]> {
+  try {
+    return (await context.client.page(page))?.features ?? [];
+  } catch (error) {
+    if (page > 1 && asGeoferryError(error).code === "remote-map-missing") return [];
+    throw error;
   }
 }

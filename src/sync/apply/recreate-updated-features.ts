@@ -10,7 +10,6 @@ import { deleteUnconditionally } from "./delete-batch.js";
 import { MapReread } from "./map-reread.js";
 import { isReadingCurrent } from "./map-state-probe.js";
 import type { Update } from "./patch-semantics.js";
-import { pausesBeforeReading } from "./pauses.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /** Remembered ids of recreated features: the last ones, which a reading that lags behind lacks first. */
@@ -57,17 +56,12 @@ export async function resumeRecreations(run: ApplyRun): Promise<void> {
 }
 
 /** Reads the map, again after pauses while it shows the old features, since it may be a copy from before they were deleted. */
-async function readWithoutDeleted(run: ApplyRun): Promise<MapReread> {
-  let reading = await MapReread.read(run);
-  for (const pause of pausesBeforeReading) {
+function readWithoutDeleted(run: ApplyRun): Promise<MapReread> {
+  return MapReread.readUntil(run, async (reading) => {
     let isGone = true;
     for await (const [{ action }] of updateItems(run)) isGone &&= !isUpdate(action) || !reading.findById(action.id);
-    if (isGone || (await isReadingCurrent(run.context.client, reading.snapshot.etag))) break;
-    await reading[Symbol.asyncDispose]();
-    await run.waitSettleTime(pause);
-    reading = await MapReread.read(run);
-  }
-  return reading;
+    return isGone || isReadingCurrent(run.context.client, reading.snapshot.etag);
+  });
 }
 
 async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]> {

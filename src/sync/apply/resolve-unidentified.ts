@@ -1,4 +1,3 @@
-import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import { createError } from "../../errors.js";
 import type { ApplyRun } from "./apply-run.js";
 import type { WriteBatch } from "./batches.js";
@@ -69,7 +68,7 @@ async function resolveByContents(
     if (digest !== null) created.set(digest, (created.get(digest) ?? 0) + 1);
   }
   const missingIndexes = uncertainBatch.batch.items.flatMap(({ action }, index) => {
-    const digest = digestText(canonicalFeature(action.feature, run.rounding));
+    const digest = run.digestOf(action.feature);
     const left = created.get(digest) ?? 0;
     created.set(digest, left - 1);
     return left > 0 ? [] : [index];

@@ -4,7 +4,6 @@ import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
 import { type BatchItem, forEachConcurrently, type WriteBatch } from "./batches.js";
-import { strongEtag } from "./etag-chain.js";
 import type { Refusal } from "./failures-file.js";
 import { combinedReason, matchFailures } from "./match-failures.js";
 import { pausesBeforeReading } from "./pauses.js";
@@ -141,8 +140,7 @@ export async function readUntilShown(
     unseen = uncertain.findUnseenIds();
     if (unseen.length > 0 && (await run.wasChangedByOthers(etagChain.etag, uncertain.etag)))
       throw run.createConflictError();
-    const isCurrent = etagChain.etag !== null && strongEtag(uncertain.etag) === etagChain.etag;
-    if (unseen.length === 0 && (missing === 0 || !waitsForAll || isCurrent)) break;
+    if (unseen.length === 0 && (missing === 0 || !waitsForAll || etagChain.isLast(uncertain.etag))) break;
   }
   return unseen;
 }

@@ -1,4 +1,3 @@
-import { canonicalFeature, digestText } from "../../canonical/canonical-feature.js";
 import { Workspace } from "../../compare/workspace.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
@@ -117,7 +116,7 @@ export class UncertainBatches implements AsyncDisposable {
       items.forEach(({ action, key: own, text, ordinal }, place) => {
         const id = "id" in action ? action.id : null;
         const key = own === null ? null : String(own);
-        const digest = digestText(canonicalFeature(action.feature, this.run.rounding));
+        const digest = this.run.digestOf(action.feature);
         const seen = id !== null && updated.has(id) ? 1 : 0;
         addItem.run(batch, place, ordinal, key, id, digest, stringifyExactly(action), text, seen);
       });

@@ -5,8 +5,7 @@ import { parseExactFeature } from "../../remote/exact-properties.js";
 import type { WireFeature } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied, type WriteAction } from "./apply-run.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
-import { readPage } from "./check-deleted.js";
-import { MapReread } from "./map-reread.js";
+import { MapReread, readPage } from "./map-reread.js";
 import {
   checkUpdateEffect,
   clearingPatchText,
@@ -15,7 +14,7 @@ import {
   type Update,
   type UpdateEffect,
 } from "./patch-semantics.js";
-import { pausesBeforeReading } from "./pauses.js";
+import { readPatiently } from "./pauses.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /**
@@ -102,15 +101,12 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
 }
 
 /** Reads the feature back; again after pauses if the map does not show the update, since it may be a late copy. */
-async function readEffect(update: Update, run: ApplyRun): Promise<UpdateEffect> {
-  let effect = await readEffectOnce(update, run);
-  for (const pause of pausesBeforeReading) {
-    const isExplained = effect.kind === "ineffective" && effect.decimals !== null;
-    if (effect.kind === "applied" || isExplained) break;
-    await run.waitSettleTime(pause);
-    effect = await readEffectOnce(update, run);
-  }
-  return effect;
+function readEffect(update: Update, run: ApplyRun): Promise<UpdateEffect> {
+  return readPatiently(
+    run,
+    () => readEffectOnce(update, run),
+    (effect) => effect.kind === "applied" || (effect.kind === "ineffective" && effect.decimals !== null),
+  );
 }
 
 async function readEffectOnce(update: Update, run: ApplyRun): Promise<UpdateEffect> {

@@ -91,6 +91,14 @@ export function settleCreates(stateFolder: string, backup: string): void {
 const mayOverlap = (one: Scope, other: Scope): boolean =>
   one === null || other === null || one.property !== other.property || one.value === other.value;
 
+interface SeenRecord {
+  readonly path: string;
+  /** Null if it is damaged. */
+  readonly record: CreatesRecord | null;
+  /** What the map does not show, and until when runs wait for it (ISO 8601, UTC); null if they do not. */
+  readonly missing: { readonly features: number; readonly id: string; readonly until: string } | null;
+}
+
 /** The records that concern a run, after it has read the map. */
 export interface CreatesRecords {
   /**
@@ -126,17 +134,15 @@ export async function readCreatesRecords(
   // Responses and pages may write a UUID in different case.
   const shownId = database.prepare("SELECT id FROM map WHERE id IN (@id, lower(@id), upper(@id)) LIMIT 1").pluck();
   const insert = database.prepare("INSERT OR IGNORE INTO confirmed VALUES (?)");
-  const insertSource = database.prepare("INSERT INTO created_as VALUES (?, ?)");
-  const seen: { readonly path: string; readonly record: CreatesRecord | null }[] = [];
-  const open: {
-    readonly record: CreatesRecord;
-    readonly details: { features: number; id: string; until: string; path: string };
-  }[] = [];
+  const insertKey = database.prepare("INSERT INTO created_as VALUES (?, ?)");
+  const seen: SeenRecord[] = [];
   for (const path of recordsIn(stateFolder)) {
     const record = readRecord(path, stateFolder);
     if (record && !mayOverlap(record.scope, scope)) continue;
-    seen.push({ path, record });
-    if (!record) continue;
+    if (!record) {
+      seen.push({ path, record, missing: null });
+      continue;
+    }
     let features = 0;
     let last = "";
     for await (const ids of idsOf(record))
@@ -150,24 +156,24 @@ export async function readCreatesRecords(
       }
     if (record.matchedBy === "id")
       for await (const { key, digest } of intendedCreatesOf(record))
-        if (key !== null) insertSource.run(String(key), digest);
+        if (key !== null) insertKey.run(String(key), digest);
     const until = new Date(waitingMs + lastChange(path, record));
-    if (features > 0 && !record.isConfirmed && until.getTime() > Date.now())
-      open.push({ record, details: { features, id: last, until: until.toISOString(), path } });
+    const isWaiting = features > 0 && !record.isConfirmed && until.getTime() > Date.now();
+    seen.push({ path, record, missing: isWaiting ? { features, id: last, until: until.toISOString() } : null });
   }
   return {
     async check(plan) {
-      for (const { record, details } of open) {
+      for (const { path, record, missing } of seen) {
+        if (!record || !missing) continue;
         const isConcerned = record.backup === undone || (await createsAgain(plan, record, database));
         if (!isConcerned || (await isCurrent())) continue;
-        throw createError("creates-not-shown", { service: client.url, map: client.id, ...details });
+        throw createError("creates-not-shown", { service: client.url, map: client.id, ...missing, path });
       }
     },
     settle(areMatched) {
-      for (const { path, record } of seen) {
-        const isOpen = open.some(({ details }) => details.path === path);
+      for (const { path, record, missing } of seen) {
+        if (missing) continue;
         const isNeeded = record?.matchedBy === "id" && !areMatched && lastChange(path, record) + keptMs > Date.now();
-        if (isOpen) continue;
         if (!isNeeded) rmSync(path, { force: true });
         else if (!record.isConfirmed) writeRecord(path, { ...record, isConfirmed: true });
       }
@@ -200,13 +206,11 @@ async function createsAgain(plan: OpenPlan, record: CreatesRecord, database: Dat
 const lastChange = (path: string, { backup }: CreatesRecord): number => Math.max(changeTime(path), changeTime(backup));
 
 const recordsIn = (stateFolder: string): string[] =>
-  existsSync(stateFolder)
-    ? namesIn(stateFolder)
-        .filter((name) => name.startsWith(prefix) && name.endsWith(".json"))
-        .map((name) => join(stateFolder, name))
-    : [];
+  namesIn(stateFolder)
+    .filter((name) => name.startsWith(prefix) && name.endsWith(".json"))
+    .map((name) => join(stateFolder, name));
 
-/** None in a folder that the user may not read: only runs that write nothing get so far. */
+/** None in a folder that does not exist, or that the user may not read: only runs that write nothing get so far. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
