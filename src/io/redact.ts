@@ -14,6 +14,12 @@ export function redactUrl(address: string): string {
   return place.replace(login, "$1").replace(/[?#].*$/s, "");
 }
 
+/**
+ * The same for the address of a server, which may be invalid: an unencoded password may contain any character, so everything
+ * before the last @ goes.
+ */
+export const redactServer = (text: string): string => redactUrl(text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
+
 /** Removes secrets from an input or output; paths are returned unchanged. */
 export function redact(name: string, registry: Pick<Registry, "findByAddress">): string {
   const addresses = registry.findByAddress(name)?.addresses;

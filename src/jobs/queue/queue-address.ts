@@ -1,5 +1,5 @@
 import { createError } from "../../errors.js";
-import { redactUrl } from "../../io/redact.js";
+import { redactServer } from "../../io/redact.js";
 
 export interface QueueAddress {
   /** With the password; only for connecting. */
@@ -8,12 +8,9 @@ export interface QueueAddress {
   readonly displayUrl: string;
 }
 
-/** Works for invalid addresses, too: an unencoded password may contain any character. */
-const withoutPassword = (text: string): string => redactUrl(text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
-
 /** @throws queue-address */
 export function parseQueueAddress(text: string): QueueAddress {
-  const displayUrl = withoutPassword(text);
+  const displayUrl = redactServer(text);
   const invalid = (reason: string) => createError("queue-address", { address: displayUrl, reason });
   if (!URL.canParse(text)) throw invalid("it is not a URL");
   const { protocol, hostname, pathname, username, password } = new URL(text);

@@ -1,6 +1,7 @@
 /** Address and credentials of a Map Features Service (Map Features Service Interface, 4 and 9). */
 import { createError } from "../../errors.js";
 import { acceptedEncodings } from "../../io/http/content-encoding.js";
+import { redactServer } from "../../io/redact.js";
 import type { NetworkSettings } from "../../network-settings.js";
 
 export interface Connection {
@@ -44,7 +45,8 @@ export function resolveServiceUrls(connection: Omit<Connection, "clientId" | "cl
  * @throws remote-address, remote-insecure
  */
 export function normalizeBaseUrl(text: string, insecureHttp: boolean): string {
-  const refuse = (reason: string) => createError("remote-address", { address: redactUrl(text), reason });
+  const refuse = (reason: string) =>
+    createError("remote-address", { address: redactServer(text).slice(0, 200), reason });
   if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) throw refuse("it is not an http or https URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
@@ -54,14 +56,6 @@ export function normalizeBaseUrl(text: string, insecureHttp: boolean): string {
     throw createError("remote-insecure", { host: url.host });
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
-
-/** Removes parts that may contain a password. */
-const redactUrl = (text: string): string =>
-  text
-    // A password may contain any character, also one that ends an address, and the address may be mistyped.
-    .replace(/^(https?:\/*)?.*@/is, "$1")
-    .replace(/[?#].*$/s, "")
-    .slice(0, 200);
 
 /** Whether the host is a localhost name (RFC 6761, 6.3) or a loopback address. */
 const isLoopback = (host: string): boolean =>
