@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -13,6 +12,7 @@ import { common } from "../../src/cli/command.js";
 import { serveCommand } from "../../src/cli/commands/serve.js";
 import { defaultSettings } from "../../src/service/settings.js";
 import { hasProgram, samples } from "../support/command.js";
+import { freePort } from "../support/servers/free-port.js";
 import { testDatabase } from "../support/servers/postgres.js";
 import { createAccountWithMap, createScratchFolder, password, ServiceProcess } from "./service-process.js";
 
@@ -173,14 +173,6 @@ describe.runIf(database && installed)("the nginx example", () => {
     const { stderr } = spawnSync("nginx", ["-v"], { encoding: "utf8" });
     const [major, minor, patch] = /nginx\/(\d+)\.(\d+)\.(\d+)/.exec(stderr)!.slice(1).map(Number);
     return major! > 1 || minor! > 25 || (minor === 25 && patch! >= 1);
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
   }
 
   /** The example with the addresses of this test, limited to its folder. */

@@ -1,20 +1,9 @@
-/**
- * A push that is interrupted (SIGINT, as Ctrl+C), or that a guard stops, after another writer stopped one of its attempts,
- * which had written: the report counts what is on the map, and undoes it once.
- */
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
+import { expect, test } from "vitest";
+import { interrupting } from "../support/servers/proxy-faults.js";
+import { startProxiedFixture } from "../support/sync/proxied-fixture.js";
+import { createPlace } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 /** More updates than one request can contain. */
 const places = (title: string) => Array.from({ length: 1300 }, (_, n) => createPlace(`k${n}`, { title }));
@@ -31,15 +20,7 @@ test.each([
   const { status, stderr } = await world.geoferry([...line, "--concurrency", "1", "--conflict-retries", "9"], {
     url: proxy.url,
     watch: (child) => {
-      const interrupted: ProxyFault = {
-        name: "interrupted",
-        async around(request, upstream) {
-          child.kill("SIGINT");
-          // The process receives the signal before the response.
-          await sleep(500);
-          return upstream.send(request);
-        },
-      };
+      const interrupted = interrupting(child);
       proxy.on("PATCH", 2, {
         name: "another writer is first",
         async around(request, upstream) {

@@ -1,11 +1,6 @@
-/**
- * Interrupts geoferry (SIGINT, as Ctrl+C) during a write request: it completes the request, sends no more, and exits
- * with 130; the next run continues, and the one after it has nothing to do.
- */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { rejectPatch } from "../support/servers/proxy-faults.js";
+import { FaultProxy } from "../support/servers/fault-proxy.js";
+import { interrupting, rejectPatch } from "../support/servers/proxy-faults.js";
 import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
 
 const [sqlite] = await findFixtureKinds();
@@ -84,15 +79,7 @@ describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }
     const first = await world.geoferry(line, {
       url: through.url,
       watch: (child) => {
-        const interrupt: ProxyFault = {
-          name: "interrupted",
-          async around(request, upstream) {
-            child.kill("SIGINT");
-            // The process receives the signal before the response.
-            await sleep(500);
-            return upstream.send(request);
-          },
-        };
+        const interrupt = interrupting(child);
         through.on(method, nth, interrupt);
       },
     });

@@ -7,19 +7,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConnectionCut, FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
+import { describe, expect, test } from "vitest";
+import { ConnectionCut, type ProxyFault } from "../support/servers/fault-proxy.js";
+import { startProxiedFixture } from "../support/sync/proxied-fixture.js";
+import type { Place } from "../support/sync/sync-fixture.js";
 import { placeVersion } from "../support/sync/sync-scenario.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 /** When the process is killed, from the perspective of the service. */
 const moments = ["before it", "after it"] as const;

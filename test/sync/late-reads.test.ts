@@ -2,33 +2,20 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, utimesSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FaultProxy, type ProxiedResponse, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { cutAfterCommit, delayedBy, pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
-import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
+import { describe, expect, test } from "vitest";
+import type { ProxyFault } from "../support/servers/fault-proxy.js";
+import {
+  cutAfterCommit,
+  delayedBy,
+  interrupting,
+  LateCopy,
+  pretending,
+  withoutHeaders,
+} from "../support/servers/proxy-faults.js";
+import { startProxiedFixture } from "../support/sync/proxied-fixture.js";
+import { createPlace } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
-
-/** Reads get the first response to the same request. */
-function lagging(): ProxyFault {
-  const seen = new Map<string, ProxiedResponse>();
-  return {
-    name: "lags behind",
-    async around(request, upstream) {
-      const answer = seen.get(request.path) ?? (await upstream.send(request));
-      seen.set(request.path, answer);
-      return answer;
-    },
-  };
-}
+const { world, proxy } = await startProxiedFixture();
 
 const nothing = pretending(() => []);
 const places = (from: number, to: number, title = "a") =>
@@ -62,9 +49,8 @@ const refsOf = async (map: string) =>
 describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
   test("features that the map does not show yet are not created twice", async () => {
     const map = await createMap(tags);
-    const late = lagging();
-    let isLate = true;
-    proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+    const late = new LateCopy();
+    proxy.choose(late.choose);
     const file = world.source(places(0, 6));
     const first = await push(map, file, "--mode", "incremental");
     expect(first.status, first.stderr).toBe(10);
@@ -75,7 +61,7 @@ describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
     const [, backup] = /geoferry restore (\S+)/.exec(first.stderr)!;
     const undone = await world.geoferry(["restore", backup!, "--yes"], { url: proxy.url });
     expect(undone.status, undone.stderr).toBe(10);
-    isLate = false;
+    late.isLate = false;
     const third = await push(map, file, "--mode", "incremental");
     expect(third.status, third.stderr).toBe(0);
     expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
@@ -112,14 +98,13 @@ test("features that a service with tags has lost are created again at once, sinc
 
 test("recreated features that the map does not show yet are not created twice", async () => {
   const map = await createMap("without");
-  const late = lagging();
-  let isLate = true;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  proxy.choose(late.choose);
   const file = world.source(places(0, 3, "b"));
   const flags = ["--mode", "incremental", "--update-with", "delete-create"];
   expect((await push(map, file, ...flags)).status).toBe(10);
   expect((await push(map, file, ...flags)).status).toBe(10);
-  isLate = false;
+  late.isLate = false;
   const last = await push(map, file, ...flags);
   expect(last.status, last.stderr).toBe(0);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2"]);
@@ -151,16 +136,15 @@ async function interruptedPush(map: string, file: string, signal: NodeJS.Signals
 
 test("a run that is ended before it reads the map again leaves nothing to be created twice", async () => {
   const map = await createMap("without");
-  const late = lagging();
-  let isLate = true;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  proxy.choose(late.choose);
   const file = world.source(places(0, 6));
   const flags = ["--remote-field", "ref", "--mode", "incremental"];
   expect((await interruptedPush(map, file, "SIGTERM", ...flags)).status).toBe(130);
-  proxy.choose(() => withoutHeaders("etag")).choose(({ method }) => (method === "GET" && isLate ? late : null));
+  proxy.choose(() => withoutHeaders("etag")).choose(late.choose);
   const second = await push(map, file, "--mode", "incremental");
   expect(second.stderr).toContain("an earlier run created 3 features that the map still does not show");
-  isLate = false;
+  late.isLate = false;
   const third = await push(map, file, "--mode", "incremental");
   expect(third.status, third.stderr).toBe(0);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
@@ -184,18 +168,21 @@ test("features of one scope that the map does not show stop no run with another"
 
 test("the tag of another client's earlier write is no proof that it removed what a run created", async () => {
   const map = await createMap("with");
-  const late = lagging();
-  let isLate = false;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  late.isLate = false;
+  proxy.choose(late.choose);
   proxy.on("POST", 1, {
     name: "another client was first, and conditions are ignored",
     async around({ headers, ...request }, upstream) {
       await world.fill(map, [createPlace("other")]);
-      isLate = true;
+      late.isLate = true;
       const { "if-match": _, ...unconditional } = headers;
       // Fills the copy with the state before this request.
       const path = `${request.path}?page=1&per_page=500`;
-      await late.around({ ...request, headers: unconditional, method: "GET", path, body: Buffer.alloc(0) }, upstream);
+      await late.fault.around(
+        { ...request, headers: unconditional, method: "GET", path, body: Buffer.alloc(0) },
+        upstream,
+      );
       return upstream.send({ ...request, headers: unconditional });
     },
   });
@@ -207,12 +194,11 @@ test("the tag of another client's earlier write is no proof that it removed what
 
 test("a lost response does not make a run create features twice if reads lag behind for some seconds", async () => {
   const map = await createMap("without");
-  const late = lagging();
-  let isLate = true;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  proxy.choose(late.choose);
   proxy.on("POST", 1, cutAfterCommit);
   // The pauses before readings of the map are 1, 2 and 4 times this.
-  setTimeout(() => (isLate = false), 1500);
+  setTimeout(() => (late.isLate = false), 1500);
   const flags = ["--mode", "incremental", "--settle-time", "400"];
   const { status, stderr } = await push(map, world.source(places(0, 6)), ...flags);
   expect(status, stderr).toBe(0);
@@ -235,16 +221,15 @@ test.each(["with", "without"] as const)(
   "a rejected feature does not make a run create the others again, %s entity tags",
   async (tags) => {
     const map = await createMap(tags);
-    const late = lagging();
-    let isLate = true;
-    proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+    const late = new LateCopy();
+    proxy.choose(late.choose);
     proxy.on("POST", 1, rejectsLast);
     const file = world.source(places(0, 6));
     const first = await push(map, file, "--mode", "incremental");
     expect(first.status, first.stderr).toBe(10);
     expect(first.stderr).toContain("reported 2 features as created, but the map does not show them");
     expect((await push(map, file, "--mode", "incremental")).stderr).toContain("created 2 features that the map still");
-    isLate = false;
+    late.isLate = false;
     const last = await push(map, file, "--mode", "incremental");
     expect(last.status, last.stderr).toBe(0);
     expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
@@ -253,13 +238,12 @@ test.each(["with", "without"] as const)(
 
 test("an update that a late copy does not show yet is not taken for one that the service ignores", async () => {
   const map = await createMap("without");
-  const late = lagging();
-  let isLate = true;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  proxy.choose(late.choose);
   proxy.on("PATCH", 1, {
     name: "is shown later",
     async around(request, upstream) {
-      setTimeout(() => (isLate = false), 600);
+      setTimeout(() => (late.isLate = false), 600);
       return upstream.send(request);
     },
   });
@@ -271,7 +255,7 @@ test("an update that a late copy does not show yet is not taken for one that the
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
-  "matched by id, features created before %s are known to the next run, whatever else has changed",
+  "matched by id, the next run finds the features that a run created before %s, also if the source has changed",
   async (signal) => {
     const map = await createMap("with");
     const withIds = (await world.features(map)).map(
@@ -325,13 +309,12 @@ test("ids in responses and on pages may differ in case", async () => {
 
 test("deletes that a late copy does not show yet are not taken for deletes that the service ignores", async () => {
   const map = await createMap("without");
-  const late = lagging();
-  let isLate = true;
-  proxy.choose(({ method }) => (method === "GET" && isLate ? late : null));
+  const late = new LateCopy();
+  proxy.choose(late.choose);
   proxy.on("DELETE", 1, {
     name: "is shown later",
     async around(request, upstream) {
-      setTimeout(() => (isLate = false), 600);
+      setTimeout(() => (late.isLate = false), 600);
       return upstream.send(request);
     },
   });
@@ -351,14 +334,7 @@ test("an interrupted apply says that its plan no longer fits", async () => {
   const { status, stderr } = await world.geoferry(["apply", plan, "--yes", "--concurrency", "1"], {
     url: proxy.url,
     watch: (child) => {
-      proxy.on("POST", 1, {
-        name: "interrupted",
-        async around(request, upstream) {
-          child.kill("SIGINT");
-          await sleep(500);
-          return upstream.send(request);
-        },
-      });
+      proxy.on("POST", 1, interrupting(child));
     },
   });
   expect(status, stderr).toBe(130);

@@ -1,19 +1,17 @@
-/** With `--match id`, features without ids are created once, whatever happens to the run, its state and the map. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { WireFeature } from "../../src/remote/wire.js";
-import { FaultProxy, type ProxiedResponse, type ProxyFault } from "../support/servers/fault-proxy.js";
-import { concurrentWriter, pretending, withoutHeaders } from "../support/servers/proxy-faults.js";
-import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
+import type { ProxyFault } from "../support/servers/fault-proxy.js";
+import {
+  concurrentWriter,
+  interrupting,
+  LateCopy,
+  pretending,
+  withoutHeaders,
+} from "../support/servers/proxy-faults.js";
+import { startProxiedFixture } from "../support/sync/proxied-fixture.js";
+import { createPlace, type Place } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 const places = (from: number, to: number, more: object = {}) =>
   Array.from({ length: to - from }, (_, n) => createPlace(`k${from + n}`, { title: "a", ...more }));
@@ -83,14 +81,7 @@ test("an append that continues after Ctrl+C and another job sends each batch onc
   const first = await world.geoferry(line, {
     url: proxy.url,
     watch: (child) => {
-      proxy.on("POST", 1, {
-        name: "interrupted",
-        async around(request, upstream) {
-          child.kill("SIGINT");
-          await sleep(500);
-          return upstream.send(request);
-        },
-      });
+      proxy.on("POST", 1, interrupting(child));
     },
   });
   expect(first.status, first.stderr).toBe(130);
@@ -105,21 +96,8 @@ test("an append that continues after Ctrl+C and another job sends each batch onc
 
 test("a full push in one request that the map does not show yet is not repeated by another one", async () => {
   const { map } = await createMap();
-  const late = new Map<string, ProxiedResponse>();
-  let isLate = true;
-  proxy.choose(() => withoutHeaders("etag"));
-  proxy.choose(({ method }) =>
-    method === "GET" && isLate
-      ? {
-          name: "lags behind",
-          async around(request, upstream) {
-            const answer = late.get(request.path) ?? (await upstream.send(request));
-            late.set(request.path, answer);
-            return answer;
-          },
-        }
-      : null,
-  );
+  const late = new LateCopy();
+  proxy.choose(() => withoutHeaders("etag")).choose(late.choose);
   const line = [
     "push",
     world.source(places(0, 6)),
@@ -135,7 +113,7 @@ test("a full push in one request that the map does not show yet is not repeated 
   expect([full.status, proxy.count("PUT")], full.stderr).toEqual([10, 1]);
   const next = await world.geoferry([...line, "--mode", "incremental"], { url: proxy.url });
   expect(next.stderr).toContain("created 3 features that the map still does not show");
-  isLate = false;
+  late.isLate = false;
   expect((await world.geoferry([...line, "--mode", "incremental"], { url: proxy.url })).status).toBe(0);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
 });

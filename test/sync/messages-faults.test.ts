@@ -1,7 +1,6 @@
 /** Messages for sources, options and services that do not fit the request; complements messages.test.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AlternativeService } from "../support/servers/alternative-service.js";
 import type { FaultProxy, ProxyFault } from "../support/servers/fault-proxy.js";
@@ -221,15 +220,7 @@ test("a run recreates features of an interrupted run first", async () => {
   args.push("--update-with", "delete-create");
   const first = await listener.run(args, {
     watch: (child) => {
-      const interrupt: ProxyFault = {
-        name: "interrupted",
-        async around(request, upstream) {
-          child.kill("SIGINT");
-          // The process receives the signal before the response.
-          await sleep(500);
-          return upstream.send(request);
-        },
-      };
+      const interrupt = faults.interrupting(child);
       proxy.on("DELETE", 1, interrupt);
     },
   });

@@ -3,8 +3,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -20,18 +18,10 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { afterAll } from "vitest";
+import { freePort } from "./free-port.js";
 
 const user = { accessKeyId: "geoferry-test", secretAccessKey: "not-a-secret" };
 const programs = ["ceph-mon", "ceph-osd", "monmaptool", "ceph", "radosgw", "radosgw-admin"];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** A single in-memory replica, without passwords between components and without delays. */
 const settings = (folder: string, monitor: number, gateway: number, cluster: string): string => `[global]

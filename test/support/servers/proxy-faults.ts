@@ -1,4 +1,5 @@
 /** Faults between a client and a service, for fault-proxy.ts. */
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -16,6 +17,30 @@ import {
 } from "./fault-proxy.js";
 
 const createFault = (name: string, around: ProxyFault["around"]): ProxyFault => ({ name, around });
+
+/** Reads get the first response to the same request, as from a copy of the map that lags behind, until it is up to date. */
+export class LateCopy {
+  isLate = true;
+  private readonly seen = new Map<string, ProxiedResponse>();
+
+  readonly fault = createFault("lags behind", async (request, upstream) => {
+    const answer = this.seen.get(request.path) ?? (await upstream.send(request));
+    this.seen.set(request.path, answer);
+    return answer;
+  });
+
+  /** The copy answers the reads of a proxy. */
+  readonly choose: FaultChooser = ({ method }) => (method === "GET" && this.isLate ? this.fault : null);
+}
+
+/** The process is interrupted (SIGINT, as Ctrl+C) before the service receives the request. */
+export const interrupting = (process: Pick<ChildProcess, "kill">): ProxyFault =>
+  createFault("interrupted", async (request, upstream) => {
+    process.kill("SIGINT");
+    // The process receives the signal before the response.
+    await sleep(500);
+    return upstream.send(request);
+  });
 
 /** The service does not receive the request. */
 export const cutBeforeRequest = createFault("cut before the request", async () => {

@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { hasProgram } from "../command.js";
 import type { Certificate } from "./certificate.js";
+import { freePort } from "./free-port.js";
 
 /** In CI its absence is a failure; elsewhere a warning is printed. */
 export const hasRedis = ((): boolean => {
@@ -16,16 +16,6 @@ export const hasRedis = ((): boolean => {
   if (!found) console.warn("redis-server is not installed: NONE of the tests of the queue are run");
   return found;
 })();
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 export class RedisServer {
   private readonly folder = mkdtempSync(join(tmpdir(), "geoferry-redis-"));

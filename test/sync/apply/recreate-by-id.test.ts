@@ -1,17 +1,10 @@
 /** Updates by deleting and creating, of features that are matched by id: refused before anything is sent. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { FaultProxy } from "../../support/servers/fault-proxy.js";
-import { createPlace, findFixtureKinds, type SyncFixture } from "../../support/sync/sync-fixture.js";
+import { expect, test } from "vitest";
+import { startProxiedFixture } from "../../support/sync/proxied-fixture.js";
+import { createPlace } from "../../support/sync/sync-fixture.js";
 import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 test("the map stays as it was", async () => {
   const map = await world.newMap();

@@ -3,25 +3,19 @@
  * was not, and only an in-doubt one may be either.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { asGeoferryError } from "../../../src/errors.js";
 import { readCompleteSet } from "../../../src/remote/client/complete-set.js";
 import type { MapClient, WriteOutcome } from "../../../src/remote/client/map-client.js";
 import { createServiceClient } from "../../../src/remote/client/service-client.js";
 import type { WireFeature } from "../../../src/remote/wire.js";
-import { type FaultChooser, FaultProxy } from "../../support/servers/fault-proxy.js";
+import type { FaultChooser } from "../../support/servers/fault-proxy.js";
 import { atRandom, transientFaults } from "../../support/servers/proxy-faults.js";
+import { startProxiedFixture } from "../../support/sync/proxied-fixture.js";
 import { scenarioRuns } from "../../support/sync/scenario-runs.js";
-import { createPlace, findFixtureKinds, type SyncFixture } from "../../support/sync/sync-fixture.js";
+import { createPlace } from "../../support/sync/sync-fixture.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 const traffic = { timeout: 5000, retries: 3, rate: null, concurrency: 4, firstRetryDelay: 1 };
 const runs = scenarioRuns(60);

@@ -3,21 +3,15 @@
  * one in its scope, under any faults.
  */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SyncRequest } from "../../../src/sync/request.js";
 import { FaultProxy } from "../../support/servers/fault-proxy.js";
 import * as faults from "../../support/servers/proxy-faults.js";
-import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../../support/sync/sync-fixture.js";
+import { startProxiedFixture } from "../../support/sync/proxied-fixture.js";
+import { createPlace, type Place } from "../../support/sync/sync-fixture.js";
 import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
 
-const [sqlite] = await findFixtureKinds();
-let world: SyncFixture;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  world = await sqlite!.start();
-  proxy = await FaultProxy.start(world.url);
-});
-afterAll(() => proxy[Symbol.asyncDispose]());
+const { world, proxy } = await startProxiedFixture();
 
 type Job = "roads" | "rivers";
 
