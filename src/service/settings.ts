@@ -12,7 +12,10 @@ export interface Settings {
   readonly headerSeconds: number;
   /** Seconds within which the whole request must arrive. */
   readonly requestSeconds: number;
-  /** Seconds without progress after which a client that does not read its response is disconnected. */
+  /**
+   * Seconds without progress after which a client that does not read its response is disconnected, at the latest after
+   * twice as many.
+   */
   readonly sendSeconds: number;
   /** Seconds to keep an idle connection open. */
   readonly idleSeconds: number;

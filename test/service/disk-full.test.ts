@@ -2,12 +2,13 @@
  * The service on a full disk reports the condition, still serves reads, and accepts writes again once there is space.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { openPostgresStore } from "../../src/service/store/postgres/index.js";
 import { geoferry } from "../support/command.js";
-import { execute, testDatabase } from "../support/servers/postgres.js";
+import { execute, startServer, testDatabase } from "../support/servers/postgres.js";
 import { createAccountWithMap, createScratchFolder, requestToken, ServiceProcess } from "./service-process.js";
 import { insertMap, makeWriteRequest, numberedFeatures } from "./store/store-fixture.js";
 
@@ -87,22 +88,73 @@ describe("a full disk", () => {
     },
   );
 
-  test.runIf(database !== null)("a full disk of PostgreSQL is reported as disk-full", async () => {
-    const url = await database!.emptySchema();
-    await using store = await openPostgresStore(url);
-    const map = await insertMap(store);
-    const request = makeWriteRequest(map, "create", numberedFeatures(1));
-    // The server's error when a file cannot grow (PostgreSQL, appendix A).
-    const refuse = `BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END`;
-    await execute(url, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ ${refuse} $$`);
-    for (const table of ["features", "geoferry_schema"])
-      await execute(url, `CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`);
-    const full = { code: "disk-full", statusCode: 507 };
-    await expect(store.write(request)).rejects.toMatchObject(full);
-    await expect(store.ping()).rejects.toMatchObject(full);
-    expect((await store.page({ map, size: 10, page: 1 }))!.count).toBe(0);
-    for (const table of ["features", "geoferry_schema"]) await execute(url, `DROP TRIGGER full_disk ON ${table}`);
-    await store.ping();
-    expect(await store.write(request)).toMatchObject({ kind: "done" });
-  });
+  test.runIf(mounted || process.env.CI)(
+    "on a full disk, PostgreSQL is not ready, although a row still fits into the pages of a table",
+    async ({ skip }) => {
+      const server = await startServer();
+      if (!server) return skip("PostgreSQL is not installed here");
+      const [settings] = await execute<{ data_directory: string }>(server.url, "SHOW data_directory");
+      const { uid, gid } = statSync(settings!.data_directory);
+      // Within the server's folder, since its user cannot enter those of the tests.
+      const small = join(dirname(settings!.data_directory), "small");
+      mkdirSync(small);
+      expect(spawnSync("mount", ["-t", "tmpfs", "-o", `size=12m,uid=${uid},gid=${gid}`, "tmpfs", small]).status).toBe(
+        0,
+      );
+      try {
+        await execute(server.url, `CREATE TABLESPACE small LOCATION '${small}'`);
+        const options = encodeURIComponent("-c default_tablespace=small");
+        await using store = await openPostgresStore(`${server.url}&options=${options}`);
+        const map = await insertMap(store);
+        await store.write(makeWriteRequest(map, "create", numberedFeatures(1)));
+        const filler = join(small, "filler");
+        const { bavail, bsize } = statfsSync(small);
+        writeFileSync(filler, Buffer.alloc(bavail * bsize - (512 << 10)));
+        const large = { type: "Feature", geometry: null, properties: { text: randomBytes(1 << 20).toString("hex") } };
+        const full = { code: "disk-full", statusCode: 507 };
+        await expect(store.write(makeWriteRequest(map, "create", [large] as never))).rejects.toMatchObject(full);
+        await expect(store.ping()).rejects.toMatchObject(full);
+        expect((await store.page({ map, size: 10, page: 1 }))!.count).toBe(1);
+        rmSync(filler);
+        await store.ping();
+      } finally {
+        spawnSync("umount", ["-l", small]);
+        await server.stop();
+      }
+    },
+  );
+
+  test.runIf(database !== null)(
+    "a role that may not create tables is ready when it can write a row again",
+    async () => {
+      const url = await database!.emptySchema();
+      await (await openPostgresStore(url))[Symbol.asyncDispose]();
+      const role = `geoferry_test_${randomUUID().replaceAll("-", "")}`;
+      await execute(url, `CREATE ROLE ${role} LOGIN`);
+      await execute(url, `DO $$ BEGIN EXECUTE 'GRANT USAGE ON SCHEMA ' || current_schema() || ' TO ${role}'; END $$`);
+      await execute(
+        url,
+        `DO $$ BEGIN EXECUTE 'GRANT ALL ON ALL TABLES IN SCHEMA ' || current_schema() || ' TO ${role}'; END $$`,
+      );
+      try {
+        const login = new URL(url);
+        login.username = role;
+        await using store = await openPostgresStore(login.href);
+        const map = await insertMap(store);
+        const request = makeWriteRequest(map, "create", numberedFeatures(1));
+        // The server's error when a file cannot grow (PostgreSQL, appendix A).
+        const refuse = `BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END`;
+        await execute(url, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ ${refuse} $$`);
+        for (const table of ["features", "geoferry_schema"])
+          await execute(url, `CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON ${table} EXECUTE FUNCTION refuse()`);
+        const full = { code: "disk-full", statusCode: 507 };
+        await expect(store.write(request)).rejects.toMatchObject(full);
+        await expect(store.ping()).rejects.toMatchObject(full);
+        for (const table of ["features", "geoferry_schema"]) await execute(url, `DROP TRIGGER full_disk ON ${table}`);
+        await store.ping();
+      } finally {
+        await execute(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      }
+    },
+  );
 });

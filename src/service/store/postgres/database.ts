@@ -140,7 +140,7 @@ export class Database implements QueryRunner {
   private readonly queue = new KeyedQueue();
   private readonly activeQueries = new Set<Promise<unknown>>();
   private closed = false;
-  /** Whether the last write failed because the server's disk is full. */
+  /** Whether a write failed because the server's disk is full; whoever finds space again resets it. */
   isFull = false;
 
   private readonly limits: Limits;
@@ -198,19 +198,19 @@ export class Database implements QueryRunner {
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return (await this.execute(sql, values, false)).rows as Row[];
+    return (await this.execute(sql, values)).rows as Row[];
   }
 
   async run(sql: string, ...values: readonly unknown[]): Promise<number> {
-    return (await this.execute(sql, values, true)).rowCount ?? 0;
+    return (await this.execute(sql, values)).rowCount ?? 0;
   }
 
-  private execute(sql: string, values: readonly unknown[], writes: boolean): Promise<pg.QueryResult> {
+  private execute(sql: string, values: readonly unknown[]): Promise<pg.QueryResult> {
     const once = async () => {
       const client = await this.connect(this.statements);
       return withConnection(client, () => query(client, sql, values));
     };
-    return this.countActive(() => withRetries(once), writes);
+    return this.countActive(() => withRetries(once));
   }
 
   /**
@@ -218,7 +218,7 @@ export class Database implements QueryRunner {
    * Transactions with the same queue name run one at a time, so that many writes to one map use a single connection.
    */
   transaction<T>(queue: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.countActive(() => this.queue.take(queue, () => withRetries(() => this.transactionOnce(work))), true);
+    return this.countActive(() => this.queue.take(queue, () => withRetries(() => this.transactionOnce(work))));
   }
 
   /**
@@ -226,7 +226,7 @@ export class Database implements QueryRunner {
    */
   snapshot<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    return this.countActive(() => this.snapshotQueue(() => this.transactionOnce(work, this.snapshots, begin)), false);
+    return this.countActive(() => this.snapshotQueue(() => this.transactionOnce(work, this.snapshots, begin)));
   }
 
   /** Frees the space of deleted rows of a table; does nothing if another process is vacuuming it. */
@@ -242,7 +242,7 @@ export class Database implements QueryRunner {
         }
       });
     };
-    return this.countActive(() => this.snapshotQueue(once), false);
+    return this.countActive(() => this.snapshotQueue(once));
   }
 
   private async transactionOnce<T>(
@@ -260,15 +260,13 @@ export class Database implements QueryRunner {
     });
   }
 
-  private async countActive<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
+  private async countActive<T>(work: () => Promise<T>): Promise<T> {
     if (this.closed) throw storeUnavailable(new Error("the store is closed"));
     const used = this.current;
     const query = work();
     this.activeQueries.add(query);
     try {
-      const answer = await query;
-      if (writes) this.isFull = false;
-      return answer;
+      return await query;
     } catch (error) {
       if (error instanceof Problem && error.code === "disk-full") this.isFull = true;
       // The server was a primary until now, and has closed none of its connections.

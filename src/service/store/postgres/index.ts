@@ -13,6 +13,7 @@ import { write } from "../write.js";
 import type { WriteTransaction } from "../write-transaction.js";
 import { createAccountStore } from "./accounts.js";
 import { Database } from "./database.js";
+import { expectFreeSpace } from "./free-space.js";
 import { hostUrls } from "./host-urls.js";
 import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
@@ -85,7 +86,9 @@ export async function openPostgresStore(
       );
       // A standby, such as the former primary after a failover, answers reads.
       if (state!.isReadOnly) throw problem("store-read-only", {});
-      if (db.isFull) await db.run("UPDATE geoferry_schema SET version = version");
+      if (!db.isFull) return;
+      await expectFreeSpace(db);
+      db.isFull = false;
     },
     purge: (now) => purge(db, now),
     purgeAudit: async (before) =>
