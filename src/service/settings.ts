@@ -12,10 +12,7 @@ export interface Settings {
   readonly headerSeconds: number;
   /** Seconds within which the whole request must arrive. */
   readonly requestSeconds: number;
-  /**
-   * Seconds without progress after which a client that does not read its response is disconnected, at the latest after
-   * twice as many.
-   */
+  /** Seconds without progress, or up to twice as many, after which a client that does not read is disconnected. */
   readonly sendSeconds: number;
   /** Seconds to keep an idle connection open. */
   readonly idleSeconds: number;
