@@ -5,7 +5,7 @@ import type { SyncKey } from "../plan/plan.js";
 import type { SyncRequest } from "../request.js";
 import type { ReadSource } from "../source/read-source.js";
 import type { RejectLine } from "../source/source-rejects.js";
-import { isInvalidKey, parseKey } from "./key-value.js";
+import { isInvalidKey, isUuid, parseKey } from "./key-value.js";
 
 /**
  * Stores the keys of rejected features in the table `rejected (key TEXT PRIMARY KEY)`, so that map features with these
@@ -14,16 +14,17 @@ import { isInvalidKey, parseKey } from "./key-value.js";
  */
 export async function storeRejectedKeys(
   request: SyncRequest,
-  { rejects }: ReadSource,
+  { rejects, idField }: Pick<ReadSource, "rejects" | "idField">,
   { database }: Workspace,
   key: SyncKey,
 ): Promise<number> {
   database.exec("CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID");
   const insert = database.prepare("INSERT OR IGNORE INTO rejected VALUES (?)");
-  const names = key.by === "property" ? namesBeforeRename(request, key.name) : null;
+  const field = key.by === "property" ? key.name : idField;
+  const names = field === null ? [] : namesBeforeRename(request, field);
   let unknown = 0;
   for await (const rejected of rejects.readFeatures()) {
-    const keys = names === null ? lowerCaseId(rejected) : readRejectKeys(rejected, names);
+    const keys = key.by === "property" ? readRejectKeys(rejected, names) : readRejectIds(rejected, names);
     for (const one of keys) insert.run(String(one));
     // A feature that was kept without its geometry is matched by its key in the comparison.
     if (keys.length === 0 && !rejected.reject.kept) unknown++;
@@ -45,8 +46,11 @@ export function excludeLostGeometries({ database }: Workspace): number {
     .run().changes;
 }
 
-const lowerCaseId = ({ id }: RejectLine): RemoteKey[] =>
-  id === undefined || id === null ? [] : [String(id).toLowerCase()];
+/** @param names of the field that has the ids of the source, if it has one */
+function readRejectIds({ id, properties }: RejectLine, names: readonly string[]): RemoteKey[] {
+  const found = [id, ...names.map((name) => properties?.[name])];
+  return found.flatMap((one) => (typeof one === "string" && isUuid(one) ? [one.toLowerCase()] : []));
+}
 
 /**
  * The names of the property at the points where a feature may have been rejected: before and after `--rename`. Empty if

@@ -59,6 +59,8 @@ export interface ReadSource {
   readonly fields: readonly FieldStats[];
   /** Whether features have ids in the format of the service. */
   readonly hasIds: boolean;
+  /** The field that had the ids; null if they are those of the features. */
+  readonly idField: string | null;
   /** Layer metadata of the inputs. */
   readonly layers: readonly LayerInfo[];
   /** The spooled files, indexed by the file numbers of rows, with their layers. */
@@ -139,6 +141,7 @@ export async function readSource(
     extent: index.extent.extent,
     fields: index.fieldStats.stats,
     hasIds: index.uuids > 0,
+    idField: idField ?? null,
     layers,
     spooledFiles,
   };
@@ -157,7 +160,7 @@ export async function readIdsFromField(
   const spooledFiles = await spoolWithIds(source.spooledFiles, field, request, host, spool);
   const { uuids, fieldStats } = await indexFeatures(spooledFiles, request, host, workspace, key);
   const notices = [...source.notices, createIdFieldNotice(source, field, uuids)];
-  return { ...source, spooledFiles, fields: fieldStats.stats, hasIds: uuids > 0, notices };
+  return { ...source, spooledFiles, fields: fieldStats.stats, hasIds: uuids > 0, idField: field, notices };
 }
 
 function outOfScopeNotices({ source: { inputs }, scope }: SyncRequest, count: number): Loss[] {

@@ -247,6 +247,22 @@ describe("service ids", () => {
     expect(reading.features.map(({ properties }) => properties)).toEqual([{ name: "x" }, { name: "y" }, { name: "z" }]);
   });
 
+  test("ids of rejected features in a field protect their matches on the map", async () => {
+    const rows = [`${ids[0]},8,47`, `${ids[1]!.toUpperCase()},nowhere,47`];
+    const path = side.file("rejected-ids.csv", `id,lon,lat\n${rows.join("\n")}\n`);
+    const reading = await (await side.read(path, match)).onMap(ids.map((id) => ({ id, properties: {} })));
+    expect(await reading.check()).toMatchObject({ matches: 2, unknownRejects: 0 });
+    expect(reading.workspace.database.prepare("SELECT key FROM rejected").pluck().all()).toEqual([ids[1]]);
+  });
+
+  test("a rejected feature whose id the service cannot have assigned is unknown", async () => {
+    const features = [ids[0], 5].map((id) => ({ type: "Feature", id, properties: {}, geometry: null }));
+    const path = side.file("rejected-number.geojson", JSON.stringify({ type: "FeatureCollection", features }));
+    const reading = await side.read(path, { ...match, onMissingKey: "reject" });
+    await reading.onMap(ids.map((id) => ({ id, properties: {} })));
+    expect(await reading.check()).toMatchObject({ matches: 1, unknownRejects: 1 });
+  });
+
   test("other ids are rejected", async () => {
     const features = [{ type: "Feature", id: 7, properties: {}, geometry: null }];
     const path = side.file("numbers.geojson", JSON.stringify({ type: "FeatureCollection", features }));
