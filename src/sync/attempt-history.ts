@@ -52,7 +52,9 @@ export class AttemptHistory {
   /** Adds the changes of earlier attempts to the counts of a plan, since guards limit a whole run. */
   addToCounts(counts: PlanCounts): PlanCounts {
     const { updated, deleted } = this.totals;
-    return { ...counts, update: counts.update + updated, delete: counts.delete + deleted };
+    // What an earlier attempt has updated needs no change now, and is not a feature more.
+    const same = Math.max(0, counts.same - updated);
+    return { ...counts, same, update: counts.update + updated, delete: counts.delete + deleted };
   }
 
   /**

@@ -74,6 +74,14 @@ test("a list of features to delete deletes none by its content", async () => {
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2"]);
 });
 
+test("features without ids are not deleted by a list of the same features, even if this job created them", async () => {
+  const { map } = await createMap();
+  const file = world.source(places(3, 6));
+  expect((await push(map, file)).status).toBe(0);
+  await world.geoferry(["delete", file, "--map", map, "--match", "id", "--yes"], { url: proxy.url });
+  expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
+});
+
 test("an append that continues after Ctrl+C and another job sends each batch once, under a key of its own", async () => {
   const { map } = await createMap();
   const file = world.source(Array.from({ length: 2500 }, (_, n) => createPlace(`a${n}`)));

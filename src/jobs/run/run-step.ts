@@ -198,7 +198,8 @@ function addEarlierCounts(item: ItemReport, { counts: earlier, backups = [] }: I
 }
 
 function withTimeoutError(item: ItemReport, step: Step): ItemReport {
-  if (item.error?.code !== "interrupted") return item;
+  // A sync that was stopped while it wrote has a code of its own.
+  if (item.error?.kind !== "interrupted") return item;
   return {
     ...item,
     error: toErrorReport(createError("step-timeout", { step: step.name, seconds: step.timeout! / 1000 })),

@@ -34,8 +34,9 @@ const formatPercent = (share: number): string =>
 const formatShare = (count: number, all: number): string =>
   `${groupDigits(count)} of ${formatCount(all, "feature")} (${formatPercent(count / Math.max(all, 1))})`;
 
+/** Compares quotients, since a product such as 0.29 × 100 may be rounded down. */
 const exceedsLimit = (count: number, all: number, limit: Limit): boolean =>
-  count > Math.min(limit.count, limit.share * all);
+  count > limit.count || count / all > limit.share;
 
 const maxDelete: Guard = ({ settings }, counts) => {
   const { maxDelete: limit } = settings.guards;

@@ -86,6 +86,8 @@ test.each<[string, Case, string | null]>([
     "40 of 100 features (40 %) would be deleted, more than --max-delete 39; --max-delete 40 allows it",
   ],
   ["as large a share as is allowed", { counts: { delete: 40, same: 60 }, guards: { maxDelete: of("40%") } }, null],
+  // 0.29 × 100 is 28.999999999999996.
+  ["exactly the share that is allowed", { counts: { delete: 29, same: 71 }, guards: { maxDelete: of("29%") } }, null],
   [
     "a larger share than is allowed, of a small map too",
     { counts: { delete: 1, same: 3 }, guards: { maxDelete: of("20%") } },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { MapClient, ServiceClient } from "../../../src/remote/client/map-client.js";
 import { defaultTraffic } from "../../../src/remote/client/map-client.js";
-import { ensureStateId, readStateId } from "../../../src/sync/state/state-folder.js";
+import { ensureStateId, mapFolder, readStateId } from "../../../src/sync/state/state-folder.js";
 import { openReadonlySyncRun, type SyncContext } from "../../../src/sync/sync-run.js";
 import { createTestHost } from "../../support/host.js";
 import { TemporaryFolder } from "../../support/read-layers.js";
@@ -25,6 +25,11 @@ test.skipIf(process.platform === "win32")(
     expect(modeOf(scratch.path("new"))).toBe(0o700);
   },
 );
+
+test("maps whose ids differ only in case have different folders", () => {
+  const folderOf = (map: string) => mapFolder(scratch.path("maps"), "https://maps.example.org", map);
+  expect(folderOf("Roads")).not.toBe(folderOf("roads"));
+});
 
 test("a read-only run writes no state", async () => {
   const stateRoot = scratch.path("unused");
