@@ -4,6 +4,7 @@ import type { FeatureRow, TextLocation } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
 import type { MapReread } from "../apply/map-reread.js";
+import { checkUpdateEffect } from "../apply/patch-semantics.js";
 import { haveEqualProperties, isLooselyEqual, isReformatted } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import { detectRounding, equalsAfterRounding, roundingForPrecision } from "../diff/rounding.js";
@@ -162,11 +163,11 @@ class BaselineBuilder {
     return agreement;
   }
 
-  private buildUpdateEntry({ id, before, feature, agreement }: ActionOfKind<"update">): NewBaselineEntry | null {
+  private buildUpdateEntry(update: ActionOfKind<"update">): NewBaselineEntry | null {
+    const { id, before, feature, agreement } = update;
     const row = this.byId.get(id) ?? this.findRecreated(agreement);
-    const digest = this.digest(before);
-    if (!row || (row.digest === digest && !this.isStoredForm(feature, row, agreement))) return null;
-    this.expected.toggle(id, digest);
+    if (!row || !this.shows(update, row)) return null;
+    this.expected.toggle(id, this.digest(before));
     const entry = this.buildRowEntry(row, () => feature, agreement, null);
     if (row.id && entry.isConfirmed && row.digest !== agreement.sent && row.digest !== this.digest(feature))
       this.alteredDigests.set(row.id, row.digest);
@@ -202,14 +203,17 @@ class BaselineBuilder {
     return isLooselyEqual(feature, readMapFeature(this.workspace.map, this.byId.get(id!)!), this.rounding);
   }
 
-  /** Whether a map feature that an update did not change is the form in which the service stores the sent one. */
-  private isStoredForm(feature: PlannedFeature, row: MapRow, agreement: BaselineEntry): boolean {
-    if (this.isRounded(feature, row)) return true;
-    const mapFeature = readMapFeature(this.workspace.map, row);
-    return (
-      isLooselyEqual(feature, mapFeature, this.rounding) ||
-      (this.baseline.isKnownResult(agreement, row.digest) && isReformatted(feature, mapFeature, this.rounding))
-    );
+  /**
+   * Whether the map shows an update, by the same rule that decides whether the run succeeded (`KeptWrites`): a service may
+   * store values in a form of its own, but what is still as before was not updated, however little the update changes.
+   */
+  private shows(update: ActionOfKind<"update">, row: MapRow): boolean {
+    const { feature, agreement } = update;
+    if (row.digest === agreement.sent || row.digest === this.digest(feature) || this.isRounded(feature, row))
+      return true;
+    const held = readMapFeature(this.workspace.map, row);
+    if (checkUpdateEffect(update, held, this.rounding).kind === "applied") return true;
+    return this.baseline.isKnownResult(agreement, row.digest) && isReformatted(feature, held, this.rounding);
   }
 
   /** Whether the map shows the sent feature with the fewer decimals that it shows everywhere. */

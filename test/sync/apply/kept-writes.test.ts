@@ -150,6 +150,29 @@ describe.each(["with", "without"] as const)("%s entity tags", (tags) => {
   });
 });
 
+test.each([
+  ["a geometry", {}],
+  ["the geometry of a feature whose other values change", { n: 1 }],
+])("a service that ignores %s that moved by a metre is an error in every run", async (_, more) => {
+  const target = await services.without.newTarget();
+  const before = some(1, 5, { n: 0 });
+  await target.put(...before);
+  const source = before.map((one, index): FeatureInput => {
+    if (index === 0) return { ...one, properties: { ...one.properties, n: 7 } };
+    return index === 3
+      ? { ...pointFeature(0.00401, 47, one.properties!), properties: { ...one.properties, ...more } }
+      : one;
+  });
+  services.without.proxy.choose(({ method }) =>
+    method === "PATCH" ? pretending(({ geometry: _geometry, ...sent }) => [sent]) : null,
+  );
+  for (let run = 0; run < 3; run++)
+    expect((await target.sync(source, { mode: "incremental" })).error?.code).toMatch(
+      /^(writes-not-kept|update-not-applied)$/,
+    );
+  services.without.proxy.calm();
+});
+
 test("a feature that the service stores twice under an entity tag is reported", async () => {
   const target = await services.with.newTarget();
   services.with.proxy.on("POST", 1, doubled);
