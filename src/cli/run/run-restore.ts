@@ -9,9 +9,11 @@ import {
   describeRestore,
   findEditGuards,
   noteRestore,
+  noteUndone,
   type PreparedRestore,
   prepareRestore,
   type RestorePlan,
+  recordNewIds,
 } from "../../sync/plan/plan-restore.js";
 import { checkRejectsFile, rejectsFileOf, removeOldRejects } from "../../sync/source/rejects-path.js";
 import type { ReadonlySyncRun } from "../../sync/sync-run.js";
@@ -46,10 +48,7 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
     renderCounts(plan, args);
     checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
     if (isEmptyPlan(plan.counts))
-      printNotice(
-        args,
-        `map ${plan.header.map}: nothing to do: ${keepsCreated(restoration) ? "apart from the features that are kept, it has" : "it already has"} the state before the run`,
-      );
+      printNotice(args, `map ${plan.header.map}: nothing to do: ${describeState(restoration)}`);
     return restoration;
   };
   if (args.dryRun) {
@@ -60,17 +59,28 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   await using session = await openSession(at, map);
   const restoration = await planAndReport(session);
   const { plan } = restoration;
+  const { run, display } = session;
+  if (isEmptyPlan(plan.counts)) noteRestore(backup, restoration, run);
   if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
-  const { run, display } = session;
   restoration.settleRecords();
   // It deletes what that run created.
   forgetCreates(run.stateFolder, backup.path);
   noteRestore(backup, restoration, run);
-  const report = await applyAndUpdateBaseline(plan, rejects, run);
+  const report = await applyAndUpdateBaseline(plan, rejects, run, (after) =>
+    recordNewIds(backup, restoration, after, run),
+  );
+  if (report.error === null && report.failed === 0 && report.withheld === null) noteUndone(backup, restoration, run);
   display.clear();
   return reportApplied(report, plan.header.map, run, args);
 }
+
+const describeState = (restoration: RestorePlan): string => {
+  if (restoration.lost.count > 0) return "nothing else that the run changed is known to be left";
+  return keepsCreated(restoration)
+    ? "apart from the features that are kept, it has the state before the run"
+    : "it already has the state before the run";
+};
 
 /** Whether features that the run created stay on the map, or may. */
 const keepsCreated = ({ created }: RestorePlan): boolean => created.changed > 0 || created.unknown > 0;

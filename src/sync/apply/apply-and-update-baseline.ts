@@ -7,6 +7,7 @@ import { updateBaseline } from "../state/update-baseline.js";
 import type { SyncRun } from "../sync-run.js";
 import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply-context.js";
 import { applyPlan } from "./apply-plan.js";
+import type { MapReread } from "./map-reread.js";
 import { patchSemantics } from "./patch-semantics.js";
 
 /** The report, and whether the map is exactly as planned. */
@@ -14,8 +15,16 @@ export interface AppliedPlan extends ApplyReport {
   readonly isAsPlanned: boolean;
 }
 
-/** Applies a plan that has passed the guards, and updates the baseline. */
-export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: RejectsFile, run: SyncRun): Promise<AppliedPlan> {
+/**
+ * Applies a plan that has passed the guards, and updates the baseline.
+ * @param onMapReread called with the map as read after creates and updates
+ */
+export async function applyAndUpdateBaseline(
+  plan: OpenPlan,
+  rejects: RejectsFile,
+  run: SyncRun,
+  onMapReread?: (after: MapReread) => Promise<void>,
+): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
   const baseline = openBaselineFor(run.state, settings, key);
   let isAsPlanned = false;
@@ -24,6 +33,7 @@ export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: RejectsFil
       ...createApplyContext(rejects, run),
       isKnownResult: (entry, held) => baseline.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
+        await onMapReread?.(after);
         isAsPlanned = await updateBaseline(plan, after, baseline, record);
       },
     }),

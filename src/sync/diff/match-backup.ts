@@ -6,16 +6,17 @@ import { shortDigest } from "../journal/backup.js";
 import { fillMapKeys } from "../keys/fill-keys.js";
 import { isInvalidKey, parseKey } from "../keys/key-value.js";
 import type { MapFeature, PlanAction, SyncKey } from "../plan/plan.js";
-import type { RestoreRequest } from "../plan/plan-restore.js";
+import type { RestorePlan, RestoreRequest } from "../plan/plan-restore.js";
 import { clearKeysOutOfScope } from "../source/scope.js";
 import { ChangedContents } from "./changed-contents.js";
+import { CurrentRows } from "./current-rows.js";
 import { mergeFeature } from "./merge-feature.js";
 import { readMapFeature } from "./read-rows.js";
 import { RecreatedFeatures } from "./recreated-features.js";
 import { roundingForPrecision } from "./rounding.js";
 import { insertInBatches, RunCreations } from "./run-creations.js";
 
-type MatchRequest = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal">;
+type MatchRequest = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal" | "findNewId" | "wasUndone">;
 
 /** How a backup compares with the map. */
 export interface BackupMatchCounts {
@@ -30,6 +31,10 @@ export interface BackupMatchCounts {
   readonly edited: number | null;
   /** `RestorePlan.doubtful` */
   readonly doubtful: number;
+  /** `RestorePlan.lost` */
+  readonly lost: RestorePlan["lost"];
+  /** `RestorePlan.newIds` */
+  readonly newIds: ReadonlyMap<string, string>;
 }
 
 /** How a restore sends its changes. */
@@ -43,9 +48,16 @@ export interface RestoreForm {
 /** The key that matches the features of a backup; ids of the service if the run did not match features. */
 export const backupKey = ({ header }: RestoreRequest["backup"]): SyncKey => header.key ?? { by: "id" };
 
+/** The key of a feature; null if it has none, or is matched by its id. */
+export function propertyKeyOf({ properties }: MapFeature, key: SyncKey): RemoteKey | null {
+  if (key.by !== "property") return null;
+  const found = parseKey(Object.hasOwn(properties, key.name) ? properties[key.name] : null);
+  return isInvalidKey(found) ? null : found;
+}
+
 /** Finds the features of a backup on the map. */
 export class BackupMatcher {
-  private readonly byId;
+  private readonly currentRows;
   private readonly byKey;
   private readonly bySeq;
   private readonly recreated;
@@ -53,10 +65,10 @@ export class BackupMatcher {
 
   private constructor(private readonly request: MatchRequest) {
     const { database } = request.workspace;
-    this.recreated = new RecreatedFeatures(request.workspace);
+    this.currentRows = new CurrentRows(request.workspace, request.findNewId ?? (() => null));
+    this.recreated = new RecreatedFeatures(request.workspace, this.currentRows);
     this.changedContents = new ChangedContents(request.workspace, backupKey(request.backup));
     this.bySeq = database.prepare<[number], KeyedRow>("SELECT * FROM map WHERE seq = ?");
-    this.byId = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE id = ?");
     this.byKey = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE key = ?");
   }
 
@@ -86,8 +98,10 @@ export class BackupMatcher {
       }
       bytes += Buffer.byteLength(stringifyExactly(feature)) + 1;
     }
-    const created = await RunCreations.find(backup, workspace);
+    const created = await RunCreations.find(backup, workspace, this.currentRows);
     const recreated = await this.recreated.pair(backup);
+    await this.loadWritten();
+    const updated = this.recreated.countUpdated();
     const { untouched } = backup.header;
     const count = (table: string) =>
       workspace.database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
@@ -95,14 +109,46 @@ export class BackupMatcher {
       // The features with the same content may also be others that the run left.
       workspace.database.exec("DELETE FROM recreated");
       const edited = backup.header.backup < 3 ? null : await this.countEdited();
-      return { missing, unidentified: count("missing"), bytes, created, edited, doubtful: recreated };
+      const doubtful = recreated + updated;
+      const lost = { count: 0, isPresent: false };
+      return { missing, unidentified: count("missing"), bytes, created, edited, doubtful, lost, newIds: new Map() };
     }
     workspace.database.exec("INSERT OR IGNORE INTO matched SELECT seq FROM recreated");
     missing -= recreated;
     const unexplained = Math.max(0, workspace.map.count - count("matched") - count("undo") - untouched);
     const unidentified = count("missing") - recreated;
-    const doubtful = recreated > 0 || wasRestored ? Math.min(unidentified, unexplained) : 0;
-    return { missing, unidentified, bytes, created, edited: await this.countEdited(), doubtful };
+    const doubtful = Math.max(recreated > 0 || wasRestored ? Math.min(unidentified, unexplained) : 0, updated);
+    const lost = this.findLost(created, unexplained - doubtful);
+    const newIds = await this.findNewIds();
+    return { missing, unidentified, bytes, created, edited: await this.countEdited(), doubtful, lost, newIds };
+  }
+
+  /**
+   * Finds out whether features that the run created may be on the map with other ids.
+   * @param unexplained number of map features that neither the run nor a restore explains
+   */
+  private findLost(created: RunCreations, unexplained: number): RestorePlan["lost"] {
+    const count = Math.min(created.gone - created.renewed - created.changed, unexplained);
+    if (count <= 0 || this.request.wasUndone) return { count: 0, isPresent: false };
+    const equal = backupKey(this.request.backup).by === "property" ? 0 : Math.min(count, created.countEqual());
+    return equal > 0 ? { count: equal, isPresent: true } : { count, isPresent: false };
+  }
+
+  /** The current ids of features that their key or content identifies. */
+  private async findNewIds(): Promise<ReadonlyMap<string, string>> {
+    const ids = new Map<string, string>();
+    for await (const feature of this.request.backup.readFeatures()) {
+      const id = this.currentRows.find(feature.id) ? null : this.findRow(feature)?.id;
+      if (id) ids.set(feature.id, id);
+    }
+    return ids;
+  }
+
+  private async loadWritten(): Promise<void> {
+    const { workspace, backup } = this.request;
+    workspace.database.exec("CREATE TABLE written (id TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID");
+    const insertWritten = workspace.database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
+    await insertInBatches(backup.readIntendedUpdates(), workspace, ({ id, digest }) => insertWritten.run(id, digest));
   }
 
   /**
@@ -112,18 +158,15 @@ export class BackupMatcher {
   private async countEdited(): Promise<number> {
     const { workspace, backup } = this.request;
     const { database } = workspace;
-    database.exec("CREATE TABLE written (id TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID");
-    const insertWritten = database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
-    await insertInBatches(backup.readIntendedUpdates(), workspace, ({ id, digest }) => insertWritten.run(id, digest));
-    const isUnchangedSinceRun = database.prepare<[string, string, string, string]>(
-      "SELECT 1 FROM written WHERE id = ? AND digest = ? UNION ALL SELECT 1 FROM shown WHERE id = ? AND digest = ?",
+    const isUnchangedSinceRun = database.prepare<[string, string, string, string, string]>(
+      "SELECT 1 FROM written WHERE id = ? AND digest = ? UNION ALL SELECT 1 FROM shown WHERE id IN (?, ?) AND digest = ?",
     );
     let edited = 0;
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
       if (!row || this.isSame(row, feature)) continue;
       const digest = shortDigest(row.digest);
-      if (!isUnchangedSinceRun.get(feature.id, digest, row.id!, digest)) edited += 1;
+      if (!isUnchangedSinceRun.get(feature.id, digest, feature.id, row.id!, digest)) edited += 1;
     }
     return edited;
   }
@@ -179,9 +222,9 @@ export class BackupMatcher {
     return { action: "keep", why, id: mapFeature.id, key, ...contents, ...this.changedContents.markOf(row) };
   }
 
-  /** Finds a feature by id; if it was recreated since, by key, or without a key by content. */
+  /** Finds a feature by id; if it was recreated since, by its new id, by key, or without a key by content. */
   private findRow(feature: MapFeature): KeyedRow | undefined {
-    const byId = this.byId.get(feature.id);
+    const byId = this.currentRows.find(feature.id);
     if (byId) return byId;
     const key = this.getPropertyKey(feature);
     if (key !== null) return this.byKey.get(String(key));
@@ -195,10 +238,7 @@ export class BackupMatcher {
   }
 
   private getPropertyKey(feature: MapFeature): RemoteKey | null {
-    const key = backupKey(this.request.backup);
-    if (key.by !== "property") return null;
-    const found = parseKey(Object.hasOwn(feature.properties, key.name) ? feature.properties[key.name] : null);
-    return isInvalidKey(found) ? null : found;
+    return propertyKeyOf(feature, backupKey(this.request.backup));
   }
 
   private isSame(row: KeyedRow, feature: MapFeature): boolean {

@@ -8,13 +8,16 @@ import { formatCount } from "../../format-count.js";
 import type { MapClient } from "../../remote/client/map-client.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
 import { strongEtag } from "../apply/etag-chain.js";
+import type { MapReread } from "../apply/map-reread.js";
+import { CurrentRows, type FindNewId } from "../diff/current-rows.js";
 import { putLimits } from "../diff/diff-to-plan.js";
-import { BackupMatcher, backupKey } from "../diff/match-backup.js";
+import { BackupMatcher, backupKey, propertyKeyOf } from "../diff/match-backup.js";
 import { roundingForPrecision } from "../diff/rounding.js";
 import type { RunCreations } from "../diff/run-creations.js";
 import type { OpenBackup } from "../journal/backup-reader.js";
 import { readCreatesRecords } from "../journal/unconfirmed-creates.js";
 import { waitForEarlierRequests } from "../journal/wait-for-earlier-requests.js";
+import { CreatedFeatureMatcher } from "../state/created-feature-matcher.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { TrippedGuard } from "./guards.js";
 import { type OpenPlan, type PlanFileHeader, type PlanHeader, planVersion, type SyncKey } from "./plan.js";
@@ -31,6 +34,10 @@ export interface RestoreRequest {
   readonly output: string;
   /** Whether an earlier restore of this backup is known to have created features. */
   readonly wasRestored?: boolean;
+  /** Whether an earlier restore of this backup is known to have deleted what the run created. */
+  readonly wasUndone?: boolean;
+  /** Finds the new ids of features that later restores recreated. */
+  readonly findNewId?: FindNewId;
 }
 
 /** What a restore would do, reported before it runs. */
@@ -42,7 +49,7 @@ export interface RestorePlan {
    */
   readonly ids: "old" | "new" | null;
   /** Features that the run created, and which of them stay. */
-  readonly created: Pick<RunCreations, "count" | "changed" | "unknown">;
+  readonly created: Pick<RunCreations, "count" | "changed" | "unknown" | "renewed">;
   /**
    * Features to revert that match neither the state before nor after the run, so another client edited them since. Null
    * if the backup does not record the state after the run (before version 3).
@@ -53,6 +60,13 @@ export interface RestorePlan {
    * those with the same content as a feature on the map, since the backup does not record whether the run left it.
    */
   readonly doubtful: number;
+  /**
+   * Features that the run created and that may be on the map with ids that no restore recorded, so that they stay.
+   * `isPresent`: the map has as many with the same content; otherwise it has others that nothing explains.
+   */
+  readonly lost: { readonly count: number; readonly isPresent: boolean };
+  /** Current ids of features of the backup that their key or content identifies, by their old ones. */
+  readonly newIds: ReadonlyMap<string, string>;
 }
 
 /** A restore of a map whose features that earlier runs created are all known. */
@@ -63,12 +77,18 @@ export interface PreparedRestore extends RestorePlan {
 
 /** Finds guards of a restore in addition to those of its plan. */
 export function findEditGuards(
-  { edited, doubtful }: Pick<RestorePlan, "edited" | "doubtful">,
+  { edited, doubtful, created, lost }: Pick<RestorePlan, "edited" | "doubtful" | "created" | "lost">,
   overwriteEdits: boolean,
 ): TrippedGuard[] {
   if (overwriteEdits) return [];
-  const doubts = `${formatCount(doubtful, "feature")} to create may be on the map already, recreated by an earlier restore of this backup and possibly edited since; --overwrite-edits creates ${doubtful === 1 ? "it" : "them"}`;
-  const doubtGuards = doubtful > 0 ? [{ guard: "later-edits", reason: doubts } as const] : [];
+  const doubts = `${formatCount(doubtful, "feature")} to create may be on the map already, recreated by an earlier restore and possibly edited since; --overwrite-edits creates ${doubtful === 1 ? "it" : "them"}`;
+  const renewed = `${formatCount(created.renewed, "feature")} with the key and content of those that the run created ${created.renewed === 1 ? "has another id" : "have other ids"}, so ${created.renewed === 1 ? "it was" : "they were"} deleted and created again after the run; --overwrite-edits deletes ${created.renewed === 1 ? "it" : "them"}`;
+  const equal = `${formatCount(lost.count, "feature")} that the run created may be on the map with ${lost.count === 1 ? "a new id" : "new ids"} that the state does not record: the map has as many with the same content; --overwrite-edits undoes the rest of the run, and keeps ${lost.count === 1 ? "it" : "them"}`;
+  const doubtGuards = [
+    ...(doubtful > 0 ? [doubts] : []),
+    ...(created.renewed > 0 ? [renewed] : []),
+    ...(lost.isPresent ? [equal] : []),
+  ].map((reason) => ({ guard: "later-edits", reason }) as const);
   if (edited === null || edited === 0) return doubtGuards;
   const reason = `${formatCount(edited, "feature")} ${edited === 1 ? "was" : "were"} edited after the run, and the restore would overwrite ${edited === 1 ? "that edit" : "those edits"}; --overwrite-edits allows it`;
   return [{ guard: "later-edits", reason }, ...doubtGuards];
@@ -85,7 +105,7 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   const { singleRead } = settings;
   const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
   const matcher = await BackupMatcher.prepare({ ...request, settings });
-  const { missing, unidentified, bytes, created, edited, doubtful } = await matcher.countMatches(
+  const { missing, unidentified, bytes, created, edited, doubtful, lost, newIds } = await matcher.countMatches(
     request.wasRestored ?? false,
   );
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
@@ -94,7 +114,8 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   await using writer = await PlanWriter.create(output, createHeader({ ...request, settings }, snapshot, key), false);
   for await (const action of matcher.actions({ isOnePut, byId: key.by === "id" }, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
-  return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited, doubtful };
+  const ids = missing === 0 ? null : isOnePut ? "old" : "new";
+  return { plan, ids, created, edited, doubtful, lost, newIds };
 }
 
 /** Creates the plan within a run on a map. @throws errors of `planRestore` */
@@ -110,7 +131,9 @@ export async function prepareRestore(
     const output = join(spool.folder(), "plan.ndjson");
     const wasRestored = run.state.getNote(restoredNote(backup)) !== null;
     const { signal } = context.host;
-    const planned = await planRestore({ backup, client, workspace, settings, signal, output, wasRestored });
+    const wasUndone = run.state.getNote(undoneNote(backup)) !== null;
+    const known = { wasRestored, wasUndone, findNewId: (id: string) => run.state.getNewId(id) };
+    const planned = await planRestore({ backup, client, workspace, settings, signal, output, ...known });
     // It would leave features that the map does not show yet.
     const undone = resolve(backup.path);
     const records = await readCreatesRecords(run, backup.header.scope, workspace, { undone });
@@ -123,13 +146,54 @@ export async function prepareRestore(
 
 const restoredNote = ({ sha256 }: OpenBackup): string => `restored ${sha256}`;
 
-/** Remembers that a restore creates features, before it does. */
-export function noteRestore(backup: OpenBackup, { plan }: RestorePlan, { state }: SyncRun): void {
+/** Set once all that the run created is deleted, unlike `restoredNote`. */
+const undoneNote = ({ sha256 }: OpenBackup): string => `undone ${sha256}`;
+
+/** Remembers that a restore creates features, and the new ids that earlier ones gave them, before it is applied. */
+export function noteRestore(backup: OpenBackup, { plan, newIds }: RestorePlan, { state }: SyncRun): void {
+  state.setNewIds(newIds);
   if (plan.counts.create > 0) state.setNote(restoredNote(backup), new Date().toISOString());
 }
 
+/** Remembers that a restore was completely applied. */
+export function noteUndone(backup: OpenBackup, { lost }: RestorePlan, { state }: SyncRun): void {
+  if (lost.count === 0) state.setNote(undoneNote(backup), new Date().toISOString());
+}
+
+/**
+ * Remembers the ids that the service gave to recreated features, so that the restore of an earlier run finds them.
+ * @param after the map as read after a restore has created features
+ */
+export async function recordNewIds(
+  backup: OpenBackup,
+  { plan }: RestorePlan,
+  { workspace }: Pick<MapReread, "workspace">,
+  { state }: SyncRun,
+): Promise<void> {
+  const rows = new CurrentRows(workspace, (id) => state.getNewId(id));
+  const rounding = roundingForPrecision(plan.header.settings.precision);
+  const { by } = backupKey(backup);
+  const byKey = workspace.database.prepare<[string], { readonly id: string }>("SELECT id FROM map WHERE key = ?");
+  const byContent =
+    by === "id" || plan.header.key?.by === "id" ? await CreatedFeatureMatcher.create(plan, workspace, rounding) : null;
+  let ids = new Map<string, string>();
+  for await (const feature of backup.readFeatures()) {
+    if (rows.find(feature.id)) continue;
+    const key = propertyKeyOf(feature, backupKey(backup));
+    const found = byContent ? byContent.find(feature) : key === null ? undefined : byKey.get(String(key));
+    if (found) ids.set(feature.id, found.id!);
+    if (ids.size < idsAtOnce) continue;
+    state.setNewIds(ids);
+    ids = new Map();
+  }
+  state.setNewIds(ids);
+}
+
+/** Recorded in one transaction. */
+const idsAtOnce = 1000;
+
 /** Describes the restore, one sentence per line. */
-export function describeRestore({ plan: { header, counts }, ids, created, edited }: RestorePlan): string[] {
+export function describeRestore({ plan: { header, counts }, ids, created, edited, lost }: RestorePlan): string[] {
   const features = (count: number) => (count === 1 ? "1 feature" : `${count} features`);
   const withIds: Readonly<Record<"old" | "new", string>> = {
     old: "with their old ids, if the service accepts ids in a full synchronization (one PUT of the whole map)",
@@ -152,6 +216,11 @@ export function describeRestore({ plan: { header, counts }, ids, created, edited
     ...(created.unknown > 0
       ? [
           `${features(created.unknown)} may have been created by requests without a response; they have no key, so they are kept if they are on the map`,
+        ]
+      : []),
+    ...(lost.count > 0
+      ? [
+          `the map lacks the ids of ${features(lost.count)} that the run created; if they were deleted and created again since, they stay`,
         ]
       : []),
     `${features(counts.same)} of the backup and ${features(counts.onlyOnMap)} not in it will not change`,

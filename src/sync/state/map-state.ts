@@ -1,6 +1,7 @@
 /**
- * State of a map between runs: digests of features that were equal on both sides, and the behavior of the service. It
- * only saves work: if it is missing or damaged, everything is compared again.
+ * State of a map between runs: digests of features that were equal on both sides, the behavior of the service, and the
+ * new ids of restored features. If it is missing or damaged, everything is compared again, and a restore stops where it
+ * would need the ids.
  */
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
@@ -10,6 +11,7 @@ import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { journalSuffixes } from "../../io/output/temporary-names.js";
 import { type Database, loadNativeSqlite, type Statement } from "../../sqlite/index.js";
+import { normalizeId } from "../diff/current-rows.js";
 import { ensurePrivateFile } from "./state-folder.js";
 
 /** Digests of a feature that was equal on both sides. */
@@ -82,6 +84,8 @@ export const hashOfSettings = (settings: object): string =>
 /** Read-only access to the state of a map. */
 export interface ReadonlyMapState extends Disposable {
   getNote(name: string): string | null;
+  /** The id that the last restore of a feature gave it; null if none did. */
+  getNewId(id: string): string | null;
   openBaseline(basis: string, idBasis?: string): Baseline;
 }
 
@@ -93,6 +97,7 @@ const emptyBaseline: Baseline = {
 };
 const emptyState: ReadonlyMapState = {
   getNote: () => null,
+  getNewId: () => null,
   openBaseline: () => emptyBaseline,
   [Symbol.dispose]: () => {},
 };
@@ -114,6 +119,7 @@ export async function openStateReadonly(folder: string): Promise<ReadonlyMapStat
     const number = openedDatabase.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
     return {
       getNote: (name) => selectNote(openedDatabase, name),
+      getNewId: hasNewIds(openedDatabase) ? (id) => selectNewId(openedDatabase, id) : () => null,
       openBaseline(basis, idBasis = basis) {
         const [entries, ids] = [basis, idBasis].map((hash) => (number.get(hash) as number | undefined) ?? noBasis);
         return new StoredBaseline(openedDatabase, entries!, ids!);
@@ -134,6 +140,16 @@ const hasApplicationId = (database: Database): boolean =>
 
 const selectNote = (database: Database, name: string): string | null =>
   (database.prepare("SELECT value FROM note WHERE name = ?").pluck().get(name) as string | undefined) ?? null;
+
+/** Added without a new version of the schema, since earlier versions of geoferry can use a state that has it. */
+const newIdsSql = "CREATE TABLE IF NOT EXISTS renewed (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID";
+
+const hasNewIds = (database: Database): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'renewed'").get() !== undefined;
+
+const selectNewId = (database: Database, id: string): string | null =>
+  (database.prepare("SELECT new FROM renewed WHERE old = ?").pluck().get(normalizeId(id)) as string | undefined) ??
+  null;
 
 export class MapState implements ReadonlyMapState {
   private constructor(private readonly database: Database) {}
@@ -167,6 +183,18 @@ export class MapState implements ReadonlyMapState {
 
   setNote(name: string, value: string): void {
     this.database.prepare("INSERT OR REPLACE INTO note VALUES (?, ?)").run(name, value);
+  }
+
+  getNewId(id: string): string | null {
+    return selectNewId(this.database, id);
+  }
+
+  /** Remembers the new ids of restored features, by their old ones. */
+  setNewIds(ids: ReadonlyMap<string, string>): void {
+    const insert = this.database.prepare("INSERT OR REPLACE INTO renewed VALUES (?, ?)");
+    this.database.transaction(() => {
+      for (const [old, current] of ids) insert.run(normalizeId(old), current);
+    })();
   }
 
   /**
@@ -315,7 +343,10 @@ function openDatabase(database: Database): Database | string {
   try {
     configureJournal(database);
     const reason = incompatibility(database);
-    if (reason === null) return database;
+    if (reason === null) {
+      database.exec(newIdsSql);
+      return database;
+    }
     database.close();
     return reason;
   } catch (error) {
