@@ -77,6 +77,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: an earlier run created ${formatCount(e.features, "feature")} that the map still does not show, such as ${e.id}; nothing was sent, since that could create them twice: the service may answer from a copy that lags behind; run the command again later: it continues as soon as the map shows them, or after ${e.until}; if they are lost or were deleted, delete ${e.path} to continue now`,
   ),
+  "creates-not-matched": defineError<MapDetails & { features: number; id: string; path: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: ${formatCount(e.features, "feature")} that an earlier run created, such as ${e.id}, cannot be matched with the input, since the map shows their values in another form; nothing was sent, since that would create them again: match features by a property with --remote-field, or give the features of the input the ids of the map (geoferry pull); to create them once more, delete ${e.path}`,
+  ),
   "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
     "conflict",
     (e) =>

@@ -24,7 +24,9 @@ export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: RejectsFil
       ...createApplyContext(rejects, run),
       isKnownResult: (entry, held) => baseline.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
-        isAsPlanned = await updateBaseline(plan, after, baseline, record);
+        const update = await updateBaseline(plan, after, baseline, record);
+        isAsPlanned = update.isAsPlanned;
+        return update.areCreatesMatched;
       },
     }),
   );
