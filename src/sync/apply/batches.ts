@@ -22,13 +22,19 @@ export interface WriteBatch {
   readonly uncertainEntry?: number;
 }
 
-/** Creates batches of at most a thousand features within the byte limit; a larger feature is sent alone. */
+/**
+ * Creates batches of at most a thousand features within the byte limit; a larger feature is sent alone.
+ * @param maxFeatures limit of the next batch
+ */
 export async function* createBatches(
   groups: AsyncIterable<readonly BatchItem[]>,
   run: ApplyRun,
+  maxFeatures: () => number = () => maxFeaturesPerRequest,
 ): AsyncGenerator<WriteBatch> {
   const limits = {
-    count: maxFeaturesPerRequest,
+    get count() {
+      return maxFeatures();
+    },
     get bytes() {
       return run.maxBatchBytes;
     },
