@@ -51,6 +51,11 @@ export class ApplyRun {
   withheld: { deletes: number; why: WithheldReason } | null = null;
   /** Byte limit of a request; halved when the service rejects one as too large. */
   maxBatchBytes = initialMaxBatchBytes;
+  /**
+   * Whether the service has applied nothing of a request of which it rejected some features. Learned by reading the map; then
+   * responses that name failures only are taken for the same.
+   */
+  appliesWholeRequests = false;
   /** Some changes of the plan may be on the map. */
   hasWritten = false;
   /** Why the last request without a conclusive response had none; null without such a request. */
