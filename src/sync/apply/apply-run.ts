@@ -175,13 +175,18 @@ export class ApplyRun {
       throw error;
     }
     await this.reachCheckpoint("answered");
-    if (mayHaveWritten(outcome)) this.hasWritten = true;
+    this.noteWrite(outcome, sent.features);
     if (outcome.kind === "in-doubt") this.lastDoubt = outcome.reason;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const isDone = isFullyApplied(outcome, sent.features);
     if (isDone) await this.acknowledge(entry, "done");
     else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.acknowledge(entry, outcome.kind);
     return { outcome, entry, isFullyApplied: isDone };
+  }
+
+  /** Records that a request with so many features may have changed the map. */
+  noteWrite(outcome: WriteOutcome, features: number): void {
+    if (mayHaveWritten(outcome, features)) this.hasWritten = true;
   }
 
   /** Marks a batch as settled. */
@@ -223,8 +228,11 @@ export const isFullyApplied = (outcome: WriteOutcome, features: number): boolean
   outcome.failed.length === 0 &&
   new Set(outcome.success.map(({ id }) => id)).size === features;
 
-const mayHaveWritten = (outcome: WriteOutcome): boolean =>
-  (outcome.kind === "answered" && outcome.success.length > 0) || (outcome.kind === "in-doubt" && !outcome.unsent);
+/** A response may omit the ids of what was applied. */
+const mayHaveWritten = (outcome: WriteOutcome, features: number): boolean =>
+  outcome.kind === "answered"
+    ? outcome.success.length > 0 || outcome.failed.length < features
+    : outcome.kind === "in-doubt" && !outcome.unsent;
 
 /** For writes, a client throws these errors only if the service certainly applied nothing (`MapClient`). */
 const wasNotApplied = (error: unknown): boolean =>
