@@ -9,6 +9,7 @@ import {
 } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
+import { isVersionTag } from "../../remote/http/entity-tag.js";
 import { isReformatted } from "../diff/loose-equality.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { Journal, JournalRequest } from "../journal/journal.js";
@@ -16,7 +17,7 @@ import type { BaselineEntry, OpenPlan, PlanAction, PlanHeader, PlannedFeature } 
 import type { ApplyCheckpoint, ApplyContext, ApplyStep, RefusedFeature, WithheldReason } from "./apply-context.js";
 import { type EtagChain, strongEtag } from "./etag-chain.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
-import { hasTagNow } from "./map-state-probe.js";
+import { checksTags, hasTagNow } from "./map-state-probe.js";
 
 /** Maximum rejected features that the report lists. */
 const maxListedRefusals = 10;
@@ -58,6 +59,7 @@ export class ApplyRun {
   appliesWholeRequests = false;
   /** Some changes of the plan may be on the map. */
   hasWritten = false;
+  private checksTags: Promise<boolean | null> | null = null;
   /** Why the last request without a conclusive response had none; null without such a request. */
   private lastDoubt: string | null = null;
   /** Unlike the id of the run, different in each process and attempt that resumes its journal. */
@@ -139,6 +141,20 @@ export class ApplyRun {
     if (sent === null || strongEtag(read) === sent) return false;
     const isUnchanged = await hasTagNow(this.context.client, sent);
     return isUnchanged === null ? !this.etagChain.isPast(strongEtag(read)) : !isUnchanged;
+  }
+
+  /**
+   * Whether entity tags certainly keep the writes of the run from replacing what another client wrote since the plan was made.
+   * Asks the service once, unless its tags are those of geoferry's own.
+   * @param countPages counts the pages of the map that must be read again if not: reading one costs no more than to ask
+   */
+  async isProtectedByTags(countPages: () => number | Promise<number>): Promise<boolean> {
+    const { etagChain, context, header } = this;
+    if (!etagChain.isActive) return false;
+    if (isVersionTag(header.snapshot.etag)) return true;
+    if ((await countPages()) <= 1) return false;
+    this.checksTags ??= checksTags(context.client);
+    return (await this.checksTags) === true;
   }
 
   /** Records that another client has changed the map, and creates the error. */

@@ -6,7 +6,7 @@ import { formatCount } from "../../format-count.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
 import type { CompleteSet, WriteOutcome } from "../../remote/client/map-client.js";
-import type { WireFailure } from "../../remote/wire.js";
+import { pageSize, type WireFailure } from "../../remote/wire.js";
 import type { SyncKey } from "../plan/plan.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
 import { strongEtag } from "./etag-chain.js";
@@ -129,12 +129,12 @@ function fallbackReason(outcome: WriteOutcome, strict: boolean): string | null {
 }
 
 /**
- * The tag of the map, if it is still unchanged since the plan. Without a strong tag, which makes the request conditional, the
+ * The tag of the map, if it is still unchanged since the plan. Unless the service refuses the request if it has changed, the
  * map is read again. @throws map-changed
  */
 async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
-  if (strongEtag(snapshot.etag) !== null) return snapshot.etag;
+  if (await run.isProtectedByTags(() => Math.floor(snapshot.features / pageSize.max) + 1)) return snapshot.etag;
   await using reading = await MapReread.read(run);
   if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw run.createConflictError();
   return reading.snapshot.etag;
