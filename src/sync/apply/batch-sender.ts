@@ -28,39 +28,20 @@ const maxInitialRefusals = 20;
 /** 409: another request with the same Idempotency-Key is in progress. */
 const requestInFlightStatus = 409;
 
-/** Counts the single features that a service rejects before it has accepted one. */
-export class InitialRefusals {
-  hasAccepted = false;
-  private count = 0;
-
-  /** Records that the service has accepted a feature. */
-  accept(): void {
-    this.hasAccepted = true;
-  }
-
-  /** Records a rejected feature. @returns whether the service seems to reject all */
-  add(): boolean {
-    this.count += 1;
-    return !this.hasAccepted && this.count > maxInitialRefusals;
-  }
-}
-
 /**
  * Sends batches of one operation; splits batches that are too large, isolates rejected features, and collects uncertain
  * batches.
  */
 export class BatchSender {
   private uncertain: Promise<UncertainBatches> | null = null;
-  private readonly initialRefusals: InitialRefusals;
+  private initialRefusals = 0;
   /** Number of features in fully applied batches. */
   appliedFeatures = 0;
 
   constructor(
     private readonly operation: WriteOperation,
     private readonly run: ApplyRun,
-  ) {
-    this.initialRefusals = operation.initialRefusals ?? new InitialRefusals();
-  }
+  ) {}
 
   /** Batches that must be settled; null if there are none. The caller disposes of them. */
   async getUncertain(): Promise<UncertainBatches | null> {
@@ -116,7 +97,7 @@ export class BatchSender {
   }
 
   private recordApplied(features: number): void {
-    this.initialRefusals.accept();
+    this.initialRefusals = Number.NEGATIVE_INFINITY;
     this.appliedFeatures += features;
     this.operation.onApplied(features);
   }
@@ -140,7 +121,8 @@ export class BatchSender {
   ): Promise<void> {
     const { items } = batch;
     if (items.length === 1) {
-      if (this.initialRefusals.add()) {
+      this.initialRefusals += 1;
+      if (this.initialRefusals > maxInitialRefusals) {
         const { service, map } = this.run.header;
         throw createError("write-refused", { service, map, status, reason });
       }

@@ -23,19 +23,13 @@ export interface WriteBatch {
   readonly uncertainEntry?: number;
 }
 
-/**
- * Creates batches of at most a thousand features within the byte limit; a larger feature is sent alone.
- * @param maxFeatures limit of the next batch
- */
+/** Creates batches of at most a thousand features within the byte limit; a larger feature is sent alone. */
 export async function* createBatches(
   groups: AsyncIterable<readonly BatchItem[]>,
   run: ApplyRun,
-  maxFeatures: () => number = () => maxFeaturesPerRequest,
 ): AsyncGenerator<WriteBatch> {
   const limits = {
-    get count() {
-      return maxFeatures();
-    },
+    count: maxFeaturesPerRequest,
     get bytes() {
       return run.maxBatchBytes;
     },

@@ -1,11 +1,9 @@
 /** Optional update method for services without PATCH: deletes the old feature and creates the new one. */
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
-import { maxFeaturesPerRequest } from "../../remote/wire.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
 import { recordCreates } from "../journal/unconfirmed-creates.js";
 import type { OpenPlan } from "../plan/plan.js";
 import type { ApplyRun } from "./apply-run.js";
-import { InitialRefusals } from "./batch-sender.js";
 import { type BatchItem, createBatches, type WriteBatch } from "./batches.js";
 import { createItem, createOperation } from "./create-features.js";
 import { deleteUnconditionally } from "./delete-batch.js";
@@ -31,16 +29,14 @@ export function checkRecreatable({ header, counts }: Pick<OpenPlan, "header" | "
 const refusalCodes: readonly string[] = ["write-refused", "remote-forbidden", "remote-full", "batches-not-accepted"];
 
 /**
- * Processes one batch at a time, so that few features are absent at once; one feature, until the service has accepted a
- * replacement. Restores the original features whose replacements it rejects.
+ * Processes one batch at a time, so that few features are absent at once. Restores the original features whose replacements
+ * the service rejects, also if it rejects all.
  * @throws errors of `sendBatches` and `deleteUnconditionally`
  */
 export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
-  const refusals = new InitialRefusals();
-  const maxFeatures = () => (refusals.hasAccepted ? maxFeaturesPerRequest : 1);
-  for await (const batch of createBatches(updateItems(run), run, maxFeatures)) {
+  for await (const batch of createBatches(updateItems(run), run)) {
     run.throwIfAborted();
-    await recreateBatch(batch, refusals, run);
+    await recreateBatch(batch, run);
   }
 }
 
@@ -61,7 +57,7 @@ export async function resumeRecreations(run: ApplyRun): Promise<void> {
     }
   }
   // If the service rejects all, the originals are on the map again, and the next plan updates them.
-  await replaceOrRestore(items, new InitialRefusals(), run);
+  await replaceOrRestore(items, run);
 }
 
 /** Reads the map, again after pauses while it shows the old features, since it may be a copy from before they were deleted. */
@@ -81,7 +77,7 @@ async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]>
 
 const isUpdate = (action: BatchItem["action"]): action is Update => action.action === "update";
 
-async function recreateBatch(batch: WriteBatch, refusals: InitialRefusals, run: ApplyRun): Promise<void> {
+async function recreateBatch(batch: WriteBatch, run: ApplyRun): Promise<void> {
   const { stateFolder } = run.context;
   const originals = batch.items.flatMap(({ action }) => (isUpdate(action) ? [action] : []));
   await saveRecreations(stateFolder, run.header, originals);
@@ -95,7 +91,7 @@ async function recreateBatch(batch: WriteBatch, refusals: InitialRefusals, run: 
     const reason = remaining.get(update.id);
     if (reason !== undefined) await run.recordRefusal(update, { code: "refused", reason, path: null });
   }
-  const error = await replaceOrRestore(deletedItems, refusals, run);
+  const error = await replaceOrRestore(deletedItems, run);
   if (error) throw error;
 }
 
@@ -104,12 +100,8 @@ async function recreateBatch(batch: WriteBatch, refusals: InitialRefusals, run: 
  * @returns the error of a service that rejects the replacements altogether, after the originals are on the map again
  * @throws other errors of `sendBatches`: then the next run continues
  */
-async function replaceOrRestore(
-  items: readonly BatchItem[],
-  refusals: InitialRefusals,
-  run: ApplyRun,
-): Promise<GeoferryError | null> {
-  const replacements = new Replacements(run, refusals);
+async function replaceOrRestore(items: readonly BatchItem[], run: ApplyRun): Promise<GeoferryError | null> {
+  const replacements = new Replacements(run);
   let refused: readonly BatchItem[] = replacements.refused;
   let error: GeoferryError | null = null;
   try {
@@ -156,13 +148,11 @@ class Replacements {
   applied = 0;
   readonly operation: WriteOperation;
 
-  constructor(run: ApplyRun, initialRefusals: InitialRefusals) {
+  constructor(run: ApplyRun) {
     this.operation = {
       ...createOperation(run, true),
-      initialRefusals,
       onApplied: (features) => {
         this.applied += features;
-        if (features > 0) initialRefusals.accept();
         run.counts.updated += features;
         run.reportProgress("update", run.counts.updated, run.plan.counts.update);
       },

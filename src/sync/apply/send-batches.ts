@@ -2,7 +2,7 @@
 import { createError, type GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
-import { BatchSender, type InitialRefusals } from "./batch-sender.js";
+import { BatchSender } from "./batch-sender.js";
 import { type BatchItem, forEachConcurrently, splitBatch, splitByFailures, type WriteBatch } from "./batches.js";
 import type { Refusal } from "./failures-file.js";
 import { combinedReason, matchFailures, namesFailuresOnly } from "./match-failures.js";
@@ -20,8 +20,6 @@ export interface WriteOperation {
   readonly kind: "create" | "update";
   /** Whether features can be identified by a key or an id; otherwise only the sent content and time are known. */
   readonly isIdentifiable: boolean;
-  /** Shared by the calls of `sendBatches` of one operation; absent if there is one call. */
-  readonly initialRefusals?: InitialRefusals;
   send(batch: WriteBatch): Promise<WriteOutcome>;
   /** Creates the error for a service without this operation. */
   createNotOfferedError(status: number): GeoferryError;
