@@ -36,10 +36,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: another writer deleted ${formatCount(e.count, "feature")} that this run kept while it deleted the duplicates, so no copy is left; geoferry restore ${e.backup} restores what this run deleted`,
   ),
-  "write-refused": defineError<MapDetails & { status: number; reason: string }>(
+  /** `status`: null if the response names the rejected features. */
+  "write-refused": defineError<MapDetails & { status: number | null; reason: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service rejects every feature (HTTP ${e.status}): ${e.reason}; fix the cause, then run the command again`,
+      `map ${e.map} of ${e.service}: the service rejects every feature${e.status === null ? "" : ` (HTTP ${e.status})`}: ${e.reason}; fix the cause, then run the command again`,
   ),
   "update-unsupported": defineError<MapDetails & { status: number }>(
     "conflict",

@@ -109,7 +109,7 @@ async function runSteps(
     ...(run.removedDuplicates > 0 && { twins: run.removedDuplicates }),
     withheld: run.withheld,
     hasConflict: run.etagChain.isLost,
-    hasWritten: run.hasWritten,
+    hasWritten: run.hasWritten || run.counts.created + run.counts.updated + run.counts.deleted > 0,
     backup: null,
     rejects,
     refused: run.refused,
