@@ -36,10 +36,11 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: another writer deleted ${formatCount(e.count, "feature")} that this run kept while it deleted the duplicates, so no copy is left; geoferry restore ${e.backup} restores what this run deleted`,
   ),
-  "write-refused": defineError<MapDetails & { status: number; reason: string }>(
+  /** `status`: null if the response names the rejected features. */
+  "write-refused": defineError<MapDetails & { status: number | null; reason: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service rejects every feature (HTTP ${e.status}): ${e.reason}; fix the cause, then run the command again`,
+      `map ${e.map} of ${e.service}: the service rejects every feature${e.status === null ? "" : ` (HTTP ${e.status})`}: ${e.reason}; fix the cause, then run the command again`,
   ),
   "update-unsupported": defineError<MapDetails & { status: number }>(
     "conflict",
@@ -76,6 +77,11 @@ export const syncApplyErrors = {
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: an earlier run created ${formatCount(e.features, "feature")} that the map still does not show, such as ${e.id}; nothing was sent, since that could create them twice: the service may answer from a copy that lags behind; run the command again later: it continues as soon as the map shows them, or after ${e.until}; if they are lost or were deleted, delete ${e.path} to continue now`,
+  ),
+  "creates-not-matched": defineError<MapDetails & { features: number; id: string; path: string }>(
+    "conflict",
+    (e) =>
+      `map ${e.map} of ${e.service}: ${formatCount(e.features, "feature")} that an earlier run created, such as ${e.id}, cannot be matched with the input, since the map shows their values in another form; nothing was sent, since that would create them again: match features by a property with --remote-field, or give the features of the input the ids of the map (geoferry pull); to create them once more, delete ${e.path}`,
   ),
   "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
     "conflict",

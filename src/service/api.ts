@@ -128,15 +128,15 @@ async function drainBody(stream: Readable, maxBytes: number): Promise<void> {
 
 /** Estimated memory of a request as a multiple of its body: the bytes, the decoded text, and the text to store. */
 const memoryFactor = 4;
-/** Assumed compression ratio; the estimate is capped at the body limit. */
-const inflationFactor = 10;
+/** Largest compression ratio of DEFLATE; the estimate is capped at the body limit. */
+const maxInflationFactor = 1032;
 /** How long a request waits for memory before its body is read, in milliseconds. */
 const memoryWaitMs = 20_000;
 
 /** Estimates memory from the headers; assumes the largest body if Content-Length is missing. */
 function estimateMemoryBytes({ headers }: FastifyRequest, { bodyBytes }: Settings): number {
   const length = Number(headers["content-length"] ?? bodyBytes);
-  const inflated = headers["content-encoding"] === undefined ? length : length * inflationFactor;
+  const inflated = headers["content-encoding"] === undefined ? length : length * maxInflationFactor;
   return memoryFactor * Math.min(inflated, bodyBytes);
 }
 
@@ -158,6 +158,7 @@ function parseJsonBodies(scope: FastifyInstance, settings: Settings, memory: Byt
       );
       onResponseClosed(response, release);
       const { bytes, json } = await readJson(request.headers, chunks, settings);
+      release(memoryFactor * bytes.length);
       request.bytes = bytes;
       return json;
     } catch (error) {

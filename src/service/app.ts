@@ -75,6 +75,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("bearer", null);
   app.decorateRequest("map", null);
   app.decorateRequest("isArriving", false);
+  app.decorateRequest("checkedAt", Number.POSITIVE_INFINITY);
   app.decorateRequest("bytes", null);
   app.decorateRequest("response", null);
   // Runs before the body arrives, which may take long.

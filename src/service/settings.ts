@@ -40,7 +40,7 @@ export interface Settings {
   readonly connectionsPerAddress: number;
   /** Seconds for which the end of a page is remembered, so that the next page number continues there. */
   readonly loopSeconds: number;
-  /** Bytes of request bodies and pages in memory; a body counts four times, including parsed copies. */
+  /** Bytes of request bodies and pages in memory; a body counts four times after decompression, including parsed copies. */
   readonly memoryBytes: number;
   /** Bytes of pages over 1 MiB on disk, while clients read them. */
   readonly spoolBytes: number;

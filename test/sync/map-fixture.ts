@@ -117,7 +117,8 @@ export class MapFixture {
       ...common,
       isKnownResult: (entry, held) => compared.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
-        await updateBaseline(plan, after, compared, record);
+        const { areCreatesMatched } = await updateBaseline(plan, after, compared, record);
+        return areCreatesMatched;
       },
     });
   }

@@ -160,3 +160,54 @@ test.each<[string, (sent: Partial<WireFeature>) => Partial<WireFeature>]>([
   for (let run = 0; run < 3; run++) await push(map, file);
   expect(await refsOf(map)).toEqual(["k0", "k1", "k2", "k3", "k4", "k5"]);
 });
+
+/** Features without a geometry, as of a table. */
+const rowsOf = (count: number, named: boolean) =>
+  Array.from({ length: count }, (_, n) => ({
+    type: "Feature" as const,
+    geometry: null,
+    properties: { ...(named && { name: `n${n}` }), date: `2026-01-${String((n % 28) + 1).padStart(2, "0")}` },
+  }));
+
+const withTimes = storing((sent) => ({
+  ...sent,
+  properties: { ...sent.properties, date: `${sent.properties?.date}T00:00:00Z` },
+}));
+
+test("rows whose dates the service stores as times are matched by their other values", async () => {
+  const map = await world.newMap();
+  proxy.calm().choose(({ method }) => (method === "POST" ? withTimes : null));
+  const file = world.source(rowsOf(3, true) as never);
+  for (let run = 0; run < 3; run++) expect((await push(map, file)).status).toBe(0);
+  expect(await world.features(map)).toHaveLength(3);
+});
+
+test("rows that only differ in values that the service stores in its own way stop the next run", async () => {
+  const map = await world.newMap();
+  proxy.calm().choose(({ method }) => (method === "POST" ? withTimes : null));
+  const file = world.source(rowsOf(3, false) as never);
+  expect((await push(map, file)).status).toBe(0);
+  for (let run = 0; run < 2; run++) {
+    const { status, stderr } = await push(map, file);
+    expect([status, stderr]).toEqual([10, expect.stringContaining("3 features that an earlier run created, such as")]);
+  }
+  expect(await world.features(map)).toHaveLength(3);
+});
+
+test("any number of rows to which the service adds a value are matched, in whatever order it lists them", async () => {
+  const map = await world.newMap();
+  let count = 0;
+  const numbered = storing((sent) => ({ ...sent, properties: { ...sent.properties, created: ++count } }));
+  const reversed: ProxyFault = {
+    name: "lists features in reverse order",
+    around(request, upstream) {
+      const body = JSON.parse(request.body.toString()) as { features: unknown[] };
+      const features = body.features.reverse();
+      return numbered.around({ ...request, body: Buffer.from(JSON.stringify({ ...body, features })) }, upstream);
+    },
+  };
+  proxy.calm().choose(({ method }) => (method === "POST" ? reversed : null));
+  const file = world.source(rowsOf(250, true) as never);
+  for (let run = 0; run < 2; run++) expect((await push(map, file)).status).toBe(0);
+  expect(await world.features(map)).toHaveLength(250);
+});

@@ -237,6 +237,8 @@ async function resolveFirstSrid(
   const { expression } = plan.geometry!;
   try {
     const [row] = await connection.withRollback(async () => {
+      // Waits for the locks of other sessions, as the reading does: only the time of the query itself is limited.
+      await connection.rows(`SELECT FROM ${plan.from} LIMIT 0`);
       await connection.run(`SET LOCAL statement_timeout = ${viewTimeoutMs}`);
       return connection.rows<{ srid: number }>(
         `SELECT ${quoteIdentifier(postgis)}.st_srid(${expression}::${quoteIdentifier(postgis)}.geometry) AS srid FROM ${plan.from}

@@ -2,6 +2,7 @@ import { createError } from "../../errors.js";
 import { restoreExactProperties } from "../exact-properties.js";
 import { continuesPage, EntityTagConditions, parseEntityTag } from "../http/entity-tag.js";
 import { nextPageAddress } from "../http/next-page.js";
+import type { ServiceResponse } from "../http/send-request.js";
 import type { Transport } from "../http/transport.js";
 import { splitFeatureTexts } from "../snapshot/exact-feature.js";
 import { maxFeaturesPerRequest, pageSize } from "../wire.js";
@@ -40,7 +41,8 @@ export class FeaturesResource implements MapClient {
   async page(number: number, tag?: string | null): Promise<MapPage | null> {
     const response = await this.get(number, pageSize.max, this.conditions.ifNoneMatch(tag));
     if (response.status === 304 && tag) return null;
-    if (response.status === 404 || response.status === 410 || response.status === 403) throw this.notFound();
+    if (response.status === 404 || response.status === 410) throw this.notFound();
+    if (response.status === 403) throw number === 1 ? this.notFound() : this.forbiddenPage(number, response);
     if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));
     try {
       const features = restoreExactProperties(parsePage(response), response.text);
@@ -116,6 +118,12 @@ export class FeaturesResource implements MapClient {
 
   private notFound() {
     return createError("remote-map-missing", { service: this.url, map: this.id });
+  }
+
+  /** A page that a firewall or a quota forbids: unlike a missing one, it is not behind the last. */
+  private forbiddenPage(number: number, response: ServiceResponse) {
+    const reason = `page ${number} of map ${this.id}: ${this.transport.describe(response)}`;
+    return createError("remote-unavailable", { service: this.url, reason });
   }
 
   private protocolError(reason: string) {

@@ -10,6 +10,11 @@ const codingSuffix = new RegExp(`-(?:${codings.join("|")})"$`);
 /** Tag of a page of geoferry's service that continues after the previous page; it denotes the same state of the map. */
 const pageTagPattern = /^("\d{1,16}-[0-9a-f]{16})-after-\d+"$/;
 
+const versionTagPattern = /^"\d{1,16}-[0-9a-f]{16}"$/;
+
+/** Whether a tag has the format of geoferry's service, which checks If-Match. @param tag as `parseEntityTag` returns it */
+export const isVersionTag = (tag: string | null): boolean => tag !== null && versionTagPattern.test(tag);
+
 /** RFC 9110, 8.8.3: visible ASCII characters and bytes from 0x80. */
 const entityTagPattern = /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
@@ -36,7 +41,7 @@ export const continuesPage = ({ etag = "" }: ServiceResponseHeaders): boolean =>
 export class EntityTagConditions {
   private hasSeenVariant = false;
   private isInverted = false;
-  private refusedTag: string | null = null;
+  private readonly refusedTags = new Set<string>();
 
   /** Call with each response of the map. */
   observe({ etag }: ServiceResponseHeaders): void {
@@ -45,7 +50,7 @@ export class EntityTagConditions {
 
   /** Call after a response 412 to a write on the condition of this tag. */
   onRefused(tag: string): void {
-    this.refusedTag = tag;
+    this.refusedTags.add(tag);
   }
 
   ifNoneMatch(tag: string | null | undefined): Readonly<Record<string, string>> {
@@ -55,10 +60,7 @@ export class EntityTagConditions {
   /** Weak tags never match If-Match (13.1.1), so they produce no condition. */
   ifMatch(tag: string | null | undefined): Readonly<Record<string, string>> {
     if (!tag || tag.startsWith("W/")) return {};
-    if (tag === this.refusedTag) {
-      this.isInverted = !this.isInverted;
-      this.refusedTag = null;
-    }
+    if (this.refusedTags.delete(tag)) this.isInverted = !this.isInverted;
     return { "if-match": this.tagList(tag) };
   }
 

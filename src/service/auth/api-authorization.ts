@@ -15,11 +15,16 @@ declare module "fastify" {
     map: StoredMap | null;
     /** Whether a part of the body had not arrived when the token was checked. */
     isArriving: boolean;
+    /** When the token was checked, by `performance.now()`; Infinity before. */
+    checkedAt: number;
   }
 }
 
 /** Syntax of a bearer token (RFC 6750, 2.1, `b64token`). */
 const bearerPattern = /^bearer +([\w.~+/-]+=*) *$/i;
+
+/** How long a check of token and map holds until the request is handled, in milliseconds. */
+const checkHoldsMs = 100;
 
 const emptyHash = new Uint8Array(32);
 
@@ -42,6 +47,7 @@ export function createAuthenticationHook(
     const { bearer } = access;
     request.bearer = bearer;
     request.isArriving = !request.raw.complete;
+    request.checkedAt = performance.now();
     if (mapId === undefined) return;
     const visible = access.map && (!access.map.private || access.map.owner === bearer.account);
     if (!visible) throw problem("map-not-found", {});
@@ -50,12 +56,13 @@ export function createAuthenticationHook(
 }
 
 /**
- * Checks token and map again if the body has arrived after them, which may take minutes: a token that was revoked in the
- * meantime must not write.
+ * Checks token and map again if the body has arrived after them, or has waited for memory or its turn to be parsed,
+ * which may take minutes: a token that was revoked in the meantime must not write.
  */
 export const createArrivalHook = (authenticate: onRequestAsyncHookHandler): preValidationAsyncHookHandler =>
   async function (request, reply) {
-    if (request.isArriving) await authenticate.call(this, request, reply);
+    const isStale = performance.now() - request.checkedAt > checkHoldsMs;
+    if (request.isArriving || isStale) await authenticate.call(this, request, reply);
   };
 
 /** Without a token, the challenge has no error code (RFC 6750, 3). */

@@ -1,4 +1,4 @@
-import type { AccountStore, Session } from "../store/contract.js";
+import { type AccountStore, clockToleranceMs, type Session } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
 /** Lifetime of a session in milliseconds: since the last request, and in total. */
@@ -40,7 +40,8 @@ export async function currentSession(
   const session = await store.session({ hash, now });
   if (session === null) return null;
   const end = session.created + limits.absolute;
-  if (now >= end) {
+  // A session from the future was started by a clock that was ahead: it would last until that time.
+  if (now >= end || session.created > now + clockToleranceMs) {
     await store.endSession(hash);
     return null;
   }

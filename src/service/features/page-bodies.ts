@@ -53,7 +53,7 @@ export type PageSuffix = (metadata: PageMetadata) => Buffer;
 /** Calls `release` when the response closes, or at once if it is already closed. */
 export function onResponseClosed(response: ServerResponse, release: Release): void {
   if (response.closed) release();
-  else response.once("close", release);
+  else response.once("close", () => release());
 }
 
 export const releaseOnClose = ({ raw }: FastifyReply, { release }: PageBody): void => onResponseClosed(raw, release);

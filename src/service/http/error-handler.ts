@@ -30,11 +30,12 @@ const retryAfterSeconds = 5;
 
 export function sendProblem(reply: FastifyReply, found: Problem): FastifyReply {
   if (found.statusCode === 503) reply.header("retry-after", String(retryAfterSeconds));
+  // Removes the tag of the page that failed; a problem may have the tag of the map's current state.
   return reply
     .code(found.statusCode)
+    .removeHeader("etag")
     .headers({ "x-request-id": reply.request.id, ...found.headers })
     .header("cache-control", "no-store")
-    .removeHeader("etag")
     .type("application/problem+json")
     .send(JSON.stringify(found.toWire(reply.request.id)));
 }

@@ -1,8 +1,8 @@
 import { type Problem, problem } from "../http/problems.js";
 import type { Settings } from "../settings.js";
 
-/** Returns the bytes to the budget; further calls have no effect. */
-export type Release = () => void;
+/** Returns the bytes to the budget, except for those to keep; further calls without an argument have no effect. */
+export type Release = (keptBytes?: number) => void;
 
 /** Maximum number of waiting requests per account; each holds a connection, but none of its body. */
 const maxWaitersPerAccount = 256;
@@ -43,11 +43,11 @@ export class ByteBudget {
     // A request larger than the whole budget is admitted when nothing else is held.
     if (!isFair || (bytes > free && this.#used > 0)) return null;
     this.#change(account, bytes);
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#change(account, -bytes);
+    let left = bytes;
+    return (keptBytes = 0) => {
+      if (keptBytes >= left) return;
+      this.#change(account, keptBytes - left);
+      left = keptBytes;
       this.#admit();
     };
   }

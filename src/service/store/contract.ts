@@ -9,6 +9,8 @@
  * A store that cannot be reached throws the problem `store-unavailable`. Missing objects are null.
  */
 
+import { tokenLifetimeSeconds } from "../../remote/wire.js";
+
 // ---- accounts and credentials --------------------------------------------------------------------------------------
 
 export interface Account {
@@ -158,9 +160,18 @@ export interface MapStore {
   changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
   /** Also deletes its features. Returns false if the map does not exist. */
   deleteMap(id: string): Promise<boolean>;
-  /** The owner of a valid token, and the map: one call, since each request needs both. */
+  /**
+   * The owner of a valid token, and the map: one call, since each request needs both. A token that expires later than
+   * `maxTokenLifetimeMs` from now was issued by a clock that was ahead, and is not valid.
+   */
   access(query: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<AccessResult>;
 }
+
+/** By how much the clocks of processes may differ. */
+export const clockToleranceMs = 60_000;
+
+/** How long after now a valid token may expire at most. */
+export const maxTokenLifetimeMs = tokenLifetimeSeconds * 1000 + clockToleranceMs;
 
 export interface AccessResult {
   readonly bearer: Bearer | null;

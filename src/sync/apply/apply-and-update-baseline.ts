@@ -34,7 +34,9 @@ export async function applyAndUpdateBaseline(
       isKnownResult: (entry, held) => baseline.isKnownResult(entry, held),
       onMapReread: async (after, record) => {
         await onMapReread?.(after);
-        isAsPlanned = await updateBaseline(plan, after, baseline, record);
+        const update = await updateBaseline(plan, after, baseline, record);
+        isAsPlanned = update.isAsPlanned;
+        return update.areCreatesMatched;
       },
     }),
   );

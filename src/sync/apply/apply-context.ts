@@ -57,8 +57,9 @@ export interface ApplyContext {
   /**
    * Called with the map as read after creates and updates, before any delete.
    * @param record receives created features that the service stored differently from how they were sent
+   * @returns whether later runs can match all created features
    */
-  readonly onMapReread?: (after: MapReread, record: CreationRecorder) => Promise<void>;
+  readonly onMapReread?: (after: MapReread, record: CreationRecorder) => Promise<boolean>;
   /** Awaited at each checkpoint. */
   readonly onCheckpoint?: (point: ApplyCheckpoint) => void | Promise<void>;
 }

@@ -109,7 +109,7 @@ async function runSteps(
     ...(run.removedDuplicates > 0 && { twins: run.removedDuplicates }),
     withheld: run.withheld,
     hasConflict: run.etagChain.isLost,
-    hasWritten: run.hasWritten,
+    hasWritten: run.hasWritten || run.counts.created + run.counts.updated + run.counts.deleted > 0,
     backup: null,
     rejects,
     refused: run.refused,
@@ -134,8 +134,7 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
     if (result.kind === "done") {
       await using reading = result.reread;
       const kept = await KeptWrites.compare(run, reading, { put: true, etag: result.etag });
-      await run.context.onMapReread?.(reading, run.creationRecorder);
-      await acceptWrites(run, kept);
+      await acceptWrites(run, kept, await recordReading(run, reading));
       return { put: true, etag: reading.snapshot.etag };
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
@@ -147,9 +146,9 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   if (header.key === null) return { put: false, etag: null };
   const { reading: read, kept } = await readAfterWrites(run);
   await using reading = read;
-  await run.context.onMapReread?.(reading, run.creationRecorder);
+  const areCreatesMatched = await recordReading(run, reading);
   if (run.duplicatesError) throw run.duplicatesError;
-  await acceptWrites(run, kept);
+  await acceptWrites(run, kept, areCreatesMatched);
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
   run.etagChain.resume(reading.snapshot.etag);
   run.etagChain.startIfOff(reading.snapshot.etag);
@@ -159,10 +158,17 @@ async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Pro
   return { put: false, etag };
 }
 
+/** @returns whether later runs can match all created features */
+const recordReading = async ({ context, creationRecorder }: ApplyRun, reading: MapReread): Promise<boolean> =>
+  (await context.onMapReread?.(reading, creationRecorder)) ?? true;
+
 /** @throws writes-not-kept or map-changed if the map does not show what was written */
-async function acceptWrites(run: ApplyRun, kept: KeptWrites): Promise<void> {
+async function acceptWrites(run: ApplyRun, kept: KeptWrites, areCreatesMatched: boolean): Promise<void> {
   if (!kept.isComplete) throw await kept.fail();
-  forgetCreates(run.context.stateFolder, run.context.backupPath);
+  const { stateFolder, backupPath } = run.context;
+  // The record lets the next run match them, or stop it from creating them again.
+  if (areCreatesMatched) forgetCreates(stateFolder, backupPath);
+  else settleCreates(stateFolder, backupPath);
   if (kept.notice !== null) run.notices.push(kept.notice);
 }
 

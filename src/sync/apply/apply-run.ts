@@ -9,6 +9,7 @@ import {
 } from "../../canonical/canonical-feature.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
+import { isVersionTag } from "../../remote/http/entity-tag.js";
 import { isReformatted } from "../diff/loose-equality.js";
 import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { Journal, JournalRequest } from "../journal/journal.js";
@@ -16,7 +17,7 @@ import type { BaselineEntry, OpenPlan, PlanAction, PlanHeader, PlannedFeature } 
 import type { ApplyCheckpoint, ApplyContext, ApplyStep, RefusedFeature, WithheldReason } from "./apply-context.js";
 import { type EtagChain, strongEtag } from "./etag-chain.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
-import { hasTagNow } from "./map-state-probe.js";
+import { checksTags, hasTagNow } from "./map-state-probe.js";
 
 /** Maximum rejected features that the report lists. */
 const maxListedRefusals = 10;
@@ -51,8 +52,14 @@ export class ApplyRun {
   withheld: { deletes: number; why: WithheldReason } | null = null;
   /** Byte limit of a request; halved when the service rejects one as too large. */
   maxBatchBytes = initialMaxBatchBytes;
+  /**
+   * Whether the service has applied nothing of a request of which it rejected some features. Learned by reading the map; then
+   * responses that name failures only are taken for the same.
+   */
+  appliesWholeRequests = false;
   /** Some changes of the plan may be on the map. */
   hasWritten = false;
+  private checksTags: Promise<boolean | null> | null = null;
   /** Why the last request without a conclusive response had none; null without such a request. */
   private lastDoubt: string | null = null;
   /** Unlike the id of the run, different in each process and attempt that resumes its journal. */
@@ -136,6 +143,20 @@ export class ApplyRun {
     return isUnchanged === null ? !this.etagChain.isPast(strongEtag(read)) : !isUnchanged;
   }
 
+  /**
+   * Whether entity tags certainly keep the writes of the run from replacing what another client wrote since the plan was made.
+   * Asks the service once, unless its tags are those of geoferry's own.
+   * @param countPages counts the pages of the map that must be read again if not: reading one costs no more than to ask
+   */
+  async isProtectedByTags(countPages: () => number | Promise<number>): Promise<boolean> {
+    const { etagChain, context, header } = this;
+    if (!etagChain.isActive) return false;
+    if (isVersionTag(header.snapshot.etag)) return true;
+    if ((await countPages()) <= 1) return false;
+    this.checksTags ??= checksTags(context.client);
+    return (await this.checksTags) === true;
+  }
+
   /** Records that another client has changed the map, and creates the error. */
   createConflictError(): GeoferryError {
     this.etagChain.markLost();
@@ -170,13 +191,18 @@ export class ApplyRun {
       throw error;
     }
     await this.reachCheckpoint("answered");
-    if (mayHaveWritten(outcome)) this.hasWritten = true;
+    this.noteWrite(outcome, sent.features);
     if (outcome.kind === "in-doubt") this.lastDoubt = outcome.reason;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const isDone = isFullyApplied(outcome, sent.features);
     if (isDone) await this.acknowledge(entry, "done");
     else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.acknowledge(entry, outcome.kind);
     return { outcome, entry, isFullyApplied: isDone };
+  }
+
+  /** Records that a request with so many features may have changed the map. */
+  noteWrite(outcome: WriteOutcome, features: number): void {
+    if (mayHaveWritten(outcome, features)) this.hasWritten = true;
   }
 
   /** Marks a batch as settled. */
@@ -218,8 +244,11 @@ export const isFullyApplied = (outcome: WriteOutcome, features: number): boolean
   outcome.failed.length === 0 &&
   new Set(outcome.success.map(({ id }) => id)).size === features;
 
-const mayHaveWritten = (outcome: WriteOutcome): boolean =>
-  (outcome.kind === "answered" && outcome.success.length > 0) || (outcome.kind === "in-doubt" && !outcome.unsent);
+/** A response may omit the ids of what was applied. */
+const mayHaveWritten = (outcome: WriteOutcome, features: number): boolean =>
+  outcome.kind === "answered"
+    ? outcome.success.length > 0 || outcome.failed.length < features
+    : outcome.kind === "in-doubt" && !outcome.unsent;
 
 /** For writes, a client throws these errors only if the service certainly applied nothing (`MapClient`). */
 const wasNotApplied = (error: unknown): boolean =>

@@ -1,13 +1,26 @@
 import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
+import type { WireFailure } from "../../remote/wire.js";
 import type { JournalRequest } from "../journal/journal.js";
 import type { ApplyRun } from "./apply-run.js";
-import { splitBatch, type WriteBatch } from "./batches.js";
-import { coverAllFeatures, matchFailures } from "./match-failures.js";
+import { splitBatch, splitByFailures, type WriteBatch } from "./batches.js";
+import { combinedReason, coverAllFeatures, matchFailures, namesFailuresOnly } from "./match-failures.js";
 import type { WriteOperation } from "./send-batches.js";
 import { UncertainBatches } from "./uncertain-batches.js";
 
-type RefusedOutcome = Extract<WriteOutcome, { readonly kind: "refused" }>;
+/** Why a service applied nothing of a request. */
+interface Rejection {
+  /** Null if the response names features. */
+  readonly status: number | null;
+  readonly reason: string;
+  readonly failed: readonly WireFailure[];
+}
+
+/**
+ * Times that the features which a response names are separated from the others; then the batch is halved, since the response
+ * may name only the first of many.
+ */
+const maxSeparations = 10;
 
 /** If a service accepts no feature and rejects this many single ones, it rejects them for a common reason. */
 const maxInitialRefusals = 20;
@@ -35,8 +48,11 @@ export class BatchSender {
     return this.uncertain;
   }
 
-  /** @throws map-changed, write-refused, errors of `createNotOfferedError`; errors of the client */
-  async send(batch: WriteBatch): Promise<void> {
+  /**
+   * @param separations times that failures were separated from the batch
+   * @throws map-changed, write-refused, errors of `createNotOfferedError`; errors of the client
+   */
+  async send(batch: WriteBatch, separations = 0): Promise<void> {
     const { operation, run } = this;
     if (batch.uncertainEntry !== undefined) return this.addUncertain(batch, batch.uncertainEntry, null);
     const { outcome, entry, isFullyApplied } = await run.sendJournaled(
@@ -47,13 +63,20 @@ export class BatchSender {
     if (isFullyApplied) return this.recordApplied(batch.items.length);
     switch (outcome.kind) {
       case "answered":
-        return this.addUncertain(batch, entry, outcome);
+        if (!operation.isIdentifiable || !run.appliesWholeRequests || !namesFailuresOnly(outcome))
+          return this.addUncertain(batch, entry, outcome);
+        await run.acknowledge(entry, "refused");
+        return this.isolateRefused(
+          batch,
+          { status: null, reason: combinedReason(outcome.failed), failed: outcome.failed },
+          separations,
+        );
       case "in-doubt":
         return this.addUncertain(batch, entry, null, outcome.unsent);
       case "refused":
         return outcome.status === requestInFlightStatus
           ? this.addUncertain(batch, entry, null)
-          : this.isolateRefused(batch, outcome);
+          : this.isolateRefused(batch, outcome, separations);
       case "too-large":
         return this.splitTooLarge(batch, outcome.reason);
       case "changed":
@@ -91,7 +114,11 @@ export class BatchSender {
   }
 
   /** The service rejected the whole batch. Separates the rejected features from the others, which are sent again. */
-  private async isolateRefused(batch: WriteBatch, { status, reason, failed }: RefusedOutcome): Promise<void> {
+  private async isolateRefused(
+    batch: WriteBatch,
+    { status, reason, failed }: Rejection,
+    separations: number,
+  ): Promise<void> {
     const { items } = batch;
     if (items.length === 1) {
       this.initialRefusals += 1;
@@ -103,7 +130,12 @@ export class BatchSender {
       const { message, path = null } = failure ?? { message: reason };
       return this.operation.onRefused(items[0]!, { code: "refused", reason: message, path });
     }
-    if (!coverAllFeatures(failed, items.length)) return this.sendHalves(batch);
+    if (!coverAllFeatures(failed, items.length)) {
+      const parts = separations < maxSeparations ? splitByFailures(batch, failed, this.run) : null;
+      if (!parts) return this.sendHalves(batch);
+      for (const part of parts) await this.send(part, separations + 1);
+      return;
+    }
     const reasons = matchFailures(
       failed,
       items.map((_, index) => ({ index, id: null })),

@@ -1,7 +1,8 @@
 import pLimit from "p-limit";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
-import { maxFeaturesPerRequest, type RemoteKey } from "../../remote/wire.js";
+import { maxFeaturesPerRequest, type RemoteKey, type WireFailure } from "../../remote/wire.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
+import { failureIndex } from "./match-failures.js";
 
 /** A feature to send. */
 export interface BatchItem {
@@ -40,11 +41,31 @@ export async function* createBatches(
 /** Splits a batch into two for separate requests. */
 export function splitBatch({ items }: WriteBatch, run: ApplyRun): [WriteBatch, WriteBatch] {
   const middle = Math.ceil(items.length / 2);
-  const half = (part: readonly BatchItem[]): WriteBatch => ({
-    items: part,
-    idempotencyKey: run.createIdempotencyKey(),
-  });
-  return [half(items.slice(0, middle)), half(items.slice(middle))];
+  return [createPart(items.slice(0, middle), run), createPart(items.slice(middle), run)];
+}
+
+const createPart = (items: readonly BatchItem[], run: ApplyRun): WriteBatch => ({
+  items,
+  idempotencyKey: run.createIdempotencyKey(),
+});
+
+/**
+ * Separates the features that failures may mean from the others, which come first. Services count features from 0 or from 1.
+ * @returns null if the failures may mean none or all of them
+ */
+export function splitByFailures(
+  { items }: WriteBatch,
+  failed: readonly WireFailure[],
+  run: ApplyRun,
+): [WriteBatch, WriteBatch] | null {
+  const ids = new Set(failed.map(({ id }) => id));
+  const indexes = new Set(failed.map(failureIndex));
+  const isSuspect = ({ action }: BatchItem, index: number) =>
+    indexes.has(index) || indexes.has(index + 1) || ("id" in action && ids.has(action.id));
+  const suspects = items.filter(isSuspect);
+  if (suspects.length === 0 || suspects.length === items.length) return null;
+  const others = items.filter((item, index) => !isSuspect(item, index));
+  return [createPart(others, run), createPart(suspects, run)];
 }
 
 /**

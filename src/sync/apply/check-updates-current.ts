@@ -13,20 +13,24 @@ const maxPages = 200;
 export async function checkUpdatesCurrent(run: ApplyRun): Promise<void> {
   const { counts, header } = run.plan;
   // A map that changes with each reading is never as it was.
-  if (counts.update === 0 || run.etagChain.isActive || header.settings.singleRead) return;
-  if (await arePagesCurrent(run)) return;
+  if (counts.update === 0 || header.settings.singleRead) return;
+  if (await run.isProtectedByTags(async () => (await findPages(run)).size)) return;
+  const pages = await findPages(run);
+  if (pages.size <= maxPages && (await arePagesCurrent(pages, run))) return;
   await using reading = await MapReread.read(run);
   for await (const update of readUpdates(run))
     if (reading.findById(update.id)?.digest !== run.digestOf(update.before)) throw run.createConflictError();
 }
 
-/** @returns false if only a reading of the whole map can tell */
-async function arePagesCurrent(run: ApplyRun): Promise<boolean> {
+/** Pages that had the features to update; not all if they are more than are read one by one. */
+async function findPages(run: ApplyRun): Promise<ReadonlySet<number>> {
   const pages = new Set<number>();
-  for await (const { page } of readUpdates(run)) {
-    pages.add(page);
-    if (pages.size > maxPages) return false;
-  }
+  for await (const { page } of readUpdates(run)) if (pages.add(page).size > maxPages) break;
+  return pages;
+}
+
+/** @returns false if only a reading of the whole map can tell */
+async function arePagesCurrent(pages: ReadonlySet<number>, run: ApplyRun): Promise<boolean> {
   const digests = new Map<string, string>();
   for (const page of pages) for (const [id, digest] of await readDigests(page, run)) digests.set(id, digest);
   for await (const update of readUpdates(run)) {

@@ -3,6 +3,7 @@ import { createError } from "../../errors.js";
 import type { WireFailure } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
 import { MapReread } from "./map-reread.js";
+import { namesFailuresOnly } from "./match-failures.js";
 
 /** A delete request that may not have removed all its features. */
 export interface UncertainDelete {
@@ -32,6 +33,10 @@ export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promis
     case "answered":
       if (isFullyApplied(outcome, ids.length) && namesAll(outcome.success, ids))
         return { deleted: ids.length, uncertain: [] };
+      if (run.appliesWholeRequests && namesFailuresOnly(outcome) && ids.length > 1) {
+        await run.acknowledge(entry, "refused");
+        return deleteHalves(ids, run);
+      }
       return { deleted: 0, uncertain: [{ entry, ids, failed: outcome.failed }] };
     case "in-doubt":
       return { deleted: 0, uncertain: [{ entry, ids, failed: null }] };
@@ -85,6 +90,13 @@ export async function resolveDeletes(
   const again: string[] = [];
   let deleted = 0;
   for (const { entry, ids, failed } of uncertain) {
+    if (failed && failed.length > 0 && failed.length < ids.length && ids.every((id) => reading.findById(id))) {
+      // The service deleted nothing, because it rejected some of the features.
+      run.appliesWholeRequests = true;
+      again.push(...ids);
+      await run.acknowledge(entry, "settled");
+      continue;
+    }
     const reasons = new Map(failed?.map(({ id, message }) => [id, message]));
     for (const id of ids) {
       if (!reading.findById(id)) deleted += 1;

@@ -50,6 +50,7 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
       if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries) throw run.createNotAcceptedError(round);
       const next = await readUntilGone(pass.uncertain, run);
       run.etagChain.resume(next.snapshot.etag);
+      run.etagChain.startIfOff(next.snapshot.etag);
       if (current !== reading) await current[Symbol.asyncDispose]();
       current = next;
       const settled = await resolveDeletes(pass.uncertain, current, run);

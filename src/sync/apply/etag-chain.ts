@@ -105,7 +105,9 @@ export class EtagChain {
     else if (outcome.kind !== "answered") return;
     // A replayed response may contain an outdated tag.
     else if (outcome.replayed) this.state = "unclear";
-    else if (outcome.etag !== null || outcome.success.length > 0) this.setTag(outcome.etag);
+    // Without failures, the map has changed, even if the response has neither ids nor a tag.
+    else if (outcome.etag !== null || outcome.success.length > 0 || outcome.failed.length === 0)
+      this.setTag(outcome.etag);
   }
 
   /** Makes the next write conditional on this tag; without a strong tag, unconditional. */

@@ -15,12 +15,19 @@ export async function hasTagNow(client: Pick<MapClient, "create">, tag: string):
   return kind === "answered" ? true : kind === "changed" ? false : null;
 }
 
-/** No entity tag of a map. */
-const foreignTag = `"${randomUUID()}"`;
+/**
+ * Whether the service refuses a write on the condition of a tag that the map does not have. Frameworks add tags to responses of
+ * services that ignore If-Match.
+ * @returns null if the service does not say
+ */
+export async function checksTags(client: Pick<MapClient, "create">): Promise<boolean | null> {
+  const isIgnored = await hasTagNow(client, `"${randomUUID()}"`);
+  return isIgnored === null ? null : !isIgnored;
+}
 
 /** Whether a reading of the map with this tag is certainly current: the service checks tags, and the map has this one. */
 export async function isReadingCurrent(client: Pick<MapClient, "create">, etag: string | null): Promise<boolean> {
   const tag = strongEtag(etag);
-  if (tag === null || (await hasTagNow(client, foreignTag)) !== false) return false;
+  if (tag === null || (await checksTags(client)) !== true) return false;
   return (await hasTagNow(client, tag)) === true;
 }

@@ -1,4 +1,7 @@
+import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { WireFailure } from "../../remote/wire.js";
+
+type AnsweredOutcome = Extract<WriteOutcome, { readonly kind: "answered" }>;
 
 /**
  * Matches the index of a feature in its request: `features[3].geometry`, `features.3.id`, `/features/3`, `[3].id`, `3`.
@@ -6,7 +9,7 @@ import type { WireFailure } from "../../remote/wire.js";
 const indexInPath = /^[$.\s]*\/?(?:features)?[[./]?(\d+)(?=$|[\]./])/;
 
 /** Index as counted by the service, from 0 or from 1. */
-const failureIndex = ({ path }: WireFailure): number | null => {
+export const failureIndex = ({ path }: WireFailure): number | null => {
   const found = indexInPath.exec(path);
   return found ? Number(found[1]) : null;
 };
@@ -72,6 +75,13 @@ export function coverAllFeatures(failed: readonly WireFailure[], count: number):
   const lowest = numbers.reduce((a, b) => Math.min(a, b));
   return (lowest === 0 || lowest === 1) && numbers.every((index) => index < lowest + count);
 }
+
+/**
+ * Whether a response names failures and no success: the service may have applied nothing, or name failures only. The map shows
+ * which.
+ */
+export const namesFailuresOnly = ({ success, failed }: Pick<AnsweredOutcome, "success" | "failed">): boolean =>
+  success.length === 0 && failed.length > 0;
 
 /** Describes failures that cannot be matched to features: at most three distinct messages. */
 export function combinedReason(failed: readonly WireFailure[]): string {

@@ -1,5 +1,5 @@
 /** Optional update method for services without PATCH: deletes the old feature and creates the new one. */
-import { createError } from "../../errors.js";
+import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
 import { recordCreates } from "../journal/unconfirmed-creates.js";
 import type { OpenPlan } from "../plan/plan.js";
@@ -23,8 +23,14 @@ export function checkRecreatable({ header, counts }: Pick<OpenPlan, "header" | "
 }
 
 /**
- * Processes one batch at a time, so that few features are absent at once. Restores the original features that the
- * service then rejects.
+ * Errors of a service that accepts no replacement, and may accept the originals again: 5xx can be due to the content of a
+ * feature as well.
+ */
+const refusalCodes: readonly string[] = ["write-refused", "remote-forbidden", "remote-full", "batches-not-accepted"];
+
+/**
+ * Processes one batch at a time, so that few features are absent at once. Restores the original features whose replacements
+ * the service rejects, also if it rejects all.
  * @throws errors of `sendBatches` and `deleteUnconditionally`
  */
 export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
@@ -50,9 +56,8 @@ export async function resumeRecreations(run: ApplyRun): Promise<void> {
       if (!isThere && action.key !== null && !reading.findByKey(action.key)) items.push(item);
     }
   }
-  const refused = await createReplacements(items, run);
-  if (refused.length > 0) await restoreOriginals(refused, run);
-  await removeRecreations(run.context.stateFolder);
+  // If the service rejects all, the originals are on the map again, and the next plan updates them.
+  await replaceOrRestore(items, run);
 }
 
 /** Reads the map, again after pauses while it shows the old features, since it may be a copy from before they were deleted. */
@@ -86,33 +91,83 @@ async function recreateBatch(batch: WriteBatch, run: ApplyRun): Promise<void> {
     const reason = remaining.get(update.id);
     if (reason !== undefined) await run.recordRefusal(update, { code: "refused", reason, path: null });
   }
-  const refused = await createReplacements(deletedItems, run);
-  if (refused.length > 0) await restoreOriginals(refused, run);
-  await removeRecreations(stateFolder);
+  const error = await replaceOrRestore(deletedItems, run);
+  if (error) throw error;
 }
 
-/** @returns features that the service rejected */
-async function createReplacements(items: readonly BatchItem[], run: ApplyRun): Promise<readonly BatchItem[]> {
-  const refused: BatchItem[] = [];
-  const operation: WriteOperation = {
-    ...createOperation(run, true),
-    onApplied: (features) => {
-      run.counts.updated += features;
-      run.reportProgress("update", run.counts.updated, run.plan.counts.update);
-    },
-    recordIds: async (ids) => {
-      run.recreatedIds.push(...ids);
-      run.recreatedIds.splice(0, run.recreatedIds.length - maxRecreatedIds);
-      const { stateFolder, backupPath } = run.context;
-      recordCreates(stateFolder, run.header, backupPath, run.recreatedIds);
-    },
-    onRefused: (item, refusal) => {
-      refused.push(item);
-      return run.recordRefusal(item.action, refusal);
-    },
-  };
-  await sendBatches(singleBatch(items, run), operation, run);
-  return refused;
+/**
+ * Creates the replacements of deleted features, or else the originals again.
+ * @returns the error of a service that rejects the replacements altogether, after the originals are on the map again
+ * @throws other errors of `sendBatches`: then the next run continues
+ */
+async function replaceOrRestore(items: readonly BatchItem[], run: ApplyRun): Promise<GeoferryError | null> {
+  const replacements = new Replacements(run);
+  let refused: readonly BatchItem[] = replacements.refused;
+  let error: GeoferryError | null = null;
+  try {
+    await sendBatches(singleBatch(items, run), replacements.operation, run);
+  } catch (thrown) {
+    error = asGeoferryError(thrown);
+    if (!refusalCodes.includes(error.code)) throw error;
+    const missing = await findMissing(items, replacements.applied, run);
+    if (missing === null) throw error;
+    refused = missing;
+  }
+  if (refused.length > 0) await restoreOriginals(refused, run);
+  await removeRecreations(run.context.stateFolder);
+  return error;
+}
+
+/**
+ * Finds features that the map has neither as they were nor replaced. Reads it again after pauses while it shows deleted
+ * features or lacks accepted ones, since it may be a late copy.
+ * @param applied number of accepted replacements
+ * @returns null if the map still shows deleted features
+ */
+async function findMissing(
+  items: readonly BatchItem[],
+  applied: number,
+  run: ApplyRun,
+): Promise<readonly BatchItem[] | null> {
+  const isGone = (reading: MapReread) => items.every(({ action }) => !isUpdate(action) || !reading.findById(action.id));
+  const missingOf = (reading: MapReread) => items.filter(({ key }) => key !== null && !reading.findByKey(key));
+  const isExpected = (reading: MapReread) => isGone(reading) && missingOf(reading).length === items.length - applied;
+  await using reading = await MapReread.readUntil(
+    run,
+    (read) => isExpected(read) || isReadingCurrent(run.context.client, read.snapshot.etag),
+  );
+  run.etagChain.resume(reading.snapshot.etag);
+  return isGone(reading) ? missingOf(reading) : null;
+}
+
+/** The creation of replacements, and what became of it. */
+class Replacements {
+  /** Features that the service rejected. */
+  readonly refused: BatchItem[] = [];
+  /** Number of features that the service accepted. */
+  applied = 0;
+  readonly operation: WriteOperation;
+
+  constructor(run: ApplyRun) {
+    this.operation = {
+      ...createOperation(run, true),
+      onApplied: (features) => {
+        this.applied += features;
+        run.counts.updated += features;
+        run.reportProgress("update", run.counts.updated, run.plan.counts.update);
+      },
+      recordIds: async (ids) => {
+        run.recreatedIds.push(...ids);
+        run.recreatedIds.splice(0, run.recreatedIds.length - maxRecreatedIds);
+        const { stateFolder, backupPath } = run.context;
+        recordCreates(stateFolder, run.header, backupPath, run.recreatedIds);
+      },
+      onRefused: (item, refusal) => {
+        this.refused.push(item);
+        return run.recordRefusal(item.action, refusal);
+      },
+    };
+  }
 }
 
 async function* singleBatch(items: readonly BatchItem[], run: ApplyRun): AsyncGenerator<WriteBatch> {

@@ -6,10 +6,13 @@ import { formatCount } from "../../format-count.js";
 import { stringifyExactly } from "../../model/exact-json.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
 import type { CompleteSet, WriteOutcome } from "../../remote/client/map-client.js";
+import { pageSize, type WireFailure } from "../../remote/wire.js";
 import type { SyncKey } from "../plan/plan.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
 import { strongEtag } from "./etag-chain.js";
 import { MapReread } from "./map-reread.js";
+import { isReadingCurrent } from "./map-state-probe.js";
+import { namesFailuresOnly } from "./match-failures.js";
 import { type ReplacementFeature, ReplacementSet } from "./replacement-set.js";
 
 /** "apart": nothing was applied; features must be written in another way. */
@@ -50,7 +53,14 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     // In later rounds, the change may be an earlier, interrupted request that was applied after all.
     if (outcome.kind === "changed" && round === 0) throw run.createConflictError();
     if (outcome.kind !== "answered") await run.waitSettleTime();
-    const reread = await MapReread.read(run);
+    const isRejected =
+      outcome.kind === "answered" && namesFailuresOnly(outcome) && outcome.failed.length < set.features.length;
+    const reread = await (isRejected ? readUntilChanged(run) : MapReread.read(run));
+    if (isRejected && reread.snapshot.fingerprint === snapshot.fingerprint) {
+      await reread[Symbol.asyncDispose]();
+      await run.acknowledge(entry, "settled");
+      return { kind: "apart", reason: rejectionReason(outcome.failed) };
+    }
     const state = await checkReplaceResult(reread, outcome, contents, run);
     await run.acknowledge(entry, "settled");
     if (state === "as-sent") {
@@ -97,10 +107,21 @@ async function withoutPlannedIds(ids: Iterable<string>, run: ApplyRun): Promise<
   return [...left];
 }
 
+/** Reads the map, again after pauses while it is as planned, since it may be a late copy. */
+const readUntilChanged = (run: ApplyRun): Promise<MapReread> =>
+  MapReread.readUntil(
+    run,
+    ({ snapshot }) =>
+      snapshot.fingerprint !== run.header.snapshot.fingerprint || isReadingCurrent(run.context.client, snapshot.etag),
+  );
+
+const rejectionReason = (failed: readonly WireFailure[]): string =>
+  `the service rejected ${formatCount(failed.length, "feature")} of the full synchronization`;
+
 function fallbackReason(outcome: WriteOutcome, strict: boolean): string | null {
   // As asked for, nothing was applied.
   if (outcome.kind === "answered" && strict && outcome.success.length === 0 && outcome.failed.length > 0)
-    return `the service rejected ${formatCount(outcome.failed.length, "feature")} of the full synchronization`;
+    return rejectionReason(outcome.failed);
   if (outcome.kind === "too-large") return "one request with all features is too large for the service";
   if (outcome.kind === "not-offered") return "the service does not support full synchronization";
   if (outcome.kind === "refused") return `the service rejected the full synchronization: ${outcome.reason}`;
@@ -108,12 +129,12 @@ function fallbackReason(outcome: WriteOutcome, strict: boolean): string | null {
 }
 
 /**
- * The tag of the map, if it is still unchanged since the plan. Without a strong tag, which makes the request conditional, the
+ * The tag of the map, if it is still unchanged since the plan. Unless the service refuses the request if it has changed, the
  * map is read again. @throws map-changed
  */
 async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
-  if (strongEtag(snapshot.etag) !== null) return snapshot.etag;
+  if (await run.isProtectedByTags(() => Math.floor(snapshot.features / pageSize.max) + 1)) return snapshot.etag;
   await using reading = await MapReread.read(run);
   if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw run.createConflictError();
   return reading.snapshot.etag;

@@ -3,9 +3,9 @@ import { createError, type GeoferryError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { ApplyRun } from "./apply-run.js";
 import { BatchSender } from "./batch-sender.js";
-import { type BatchItem, forEachConcurrently, type WriteBatch } from "./batches.js";
+import { type BatchItem, forEachConcurrently, splitBatch, splitByFailures, type WriteBatch } from "./batches.js";
 import type { Refusal } from "./failures-file.js";
-import { combinedReason, matchFailures } from "./match-failures.js";
+import { combinedReason, matchFailures, namesFailuresOnly } from "./match-failures.js";
 import { pausesBeforeReading } from "./pauses.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
@@ -177,6 +177,13 @@ async function* resolveByReading(
   for (const uncertainBatch of uncertain) {
     operation.onApplied(uncertainBatch.batch.items.length - uncertainBatch.missingIndexes.length);
     if (uncertainBatch.isUnanswered) await operation.recordIds?.(uncertain.findCreatedIds(uncertainBatch));
+    if (isWhollyRejected(uncertainBatch)) {
+      run.appliesWholeRequests = true;
+      await run.acknowledge(uncertainBatch.entry, "settled");
+      const { batch, failed } = uncertainBatch;
+      yield* splitByFailures(batch, failed, run) ?? splitBatch(batch, run);
+      continue;
+    }
     const unresolved = uncertainBatch.isUnanswered
       ? uncertainBatch.missingIndexes
       : await reportFailures(uncertainBatch, operation, isLast);
@@ -192,6 +199,12 @@ async function* resolveByReading(
     };
   }
 }
+
+/** Whether the service applied nothing, because it rejected some of the features. */
+const isWhollyRejected = (uncertain: UncertainBatch): boolean =>
+  namesFailuresOnly(uncertain) &&
+  uncertain.failed.length < uncertain.batch.items.length &&
+  uncertain.missingIndexes.length === uncertain.batch.items.length;
 
 /** @returns indexes without a matching failure, which are sent again; empty in the last round */
 export async function reportFailures(

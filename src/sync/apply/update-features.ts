@@ -52,6 +52,7 @@ async function sendPatch({ items, idempotencyKey }: WriteBatch, run: ApplyRun): 
       texts.length > 0
         ? await run.etagChain.send((condition) => client.update(texts, null, `${idempotencyKey}-clear`, condition))
         : null;
+    if (cleared) run.noteWrite(cleared, texts.length);
     if (cleared && !isFullyApplied(cleared, texts.length))
       return cleared.kind === "answered" ? clearingFailed : cleared;
   }

@@ -16,6 +16,7 @@ import { describeSystemError } from "../../io/input/source.js";
 import type { Database } from "../../sqlite/index.js";
 import type { OpenPlan, PlanHeader } from "../plan/plan.js";
 import { readCreates } from "../plan/plan-creates.js";
+import type { UnmatchedCreate } from "../state/created-feature-matcher.js";
 import type { ReadonlySyncRun } from "../sync-run.js";
 import { shortDigest } from "./backup.js";
 import { type IntendedCreate, isIdList, readCreationEntries, readIntendedCreates } from "./backup-reader.js";
@@ -102,9 +103,11 @@ interface SeenRecord {
 /** The records that concern a run, after it has read the map. */
 export interface CreatesRecords {
   /**
-   * Stops a run whose plan creates what a record lists and the map does not show. @throws creates-not-shown
+   * Stops a run whose plan creates what a record lists, if the map does not show it, or shows it in a form that cannot be
+   * matched. @param unmatched features of the map that the records list and this run matches with nothing
+   * @throws creates-not-shown, creates-not-matched
    */
-  check(plan: OpenPlan): Promise<void>;
+  check(plan: OpenPlan, unmatched?: () => Iterable<UnmatchedCreate>): Promise<void>;
   /** Removes what is no longer needed. @param areMatched whether the run has matched all that the map shows */
   settle(areMatched: boolean): void;
 }
@@ -162,12 +165,19 @@ export async function readCreatesRecords(
     seen.push({ path, record, missing: isWaiting ? { features, id: last, until: until.toISOString() } : null });
   }
   return {
-    async check(plan) {
+    async check(plan, unmatched = () => []) {
+      const names = { service: client.url, map: client.id };
       for (const { path, record, missing } of seen) {
-        if (!record || !missing) continue;
-        const isConcerned = record.backup === undone || (await createsAgain(plan, record, database));
-        if (!isConcerned || (await isCurrent())) continue;
-        throw createError("creates-not-shown", { service: client.url, map: client.id, ...missing, path });
+        if (!record || (!missing && record.matchedBy !== "id")) continue;
+        const isAgain = await createsAgain(plan, record, database);
+        if (missing && (isAgain || record.backup === undone) && !(await isCurrent()))
+          throw createError("creates-not-shown", { ...names, ...missing, path });
+        if (!isAgain) continue;
+        // What the map shows as it was sent is not one of them: the input has fewer of it now.
+        const isSent = database.prepare("SELECT 1 FROM intended WHERE digest = ?");
+        const altered = [...unmatched()].filter(({ digest }) => isSent.get(digest) === undefined);
+        if (altered.length === 0) continue;
+        throw createError("creates-not-matched", { ...names, features: altered.length, id: altered[0]!.id, path });
       }
     },
     settle(areMatched) {

@@ -19,7 +19,7 @@ import { findMapIdField } from "../source/id-fields.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
 import { chooseRejectsFile } from "../source/rejects-path.js";
 import { checkFilters } from "../source/source-filters.js";
-import { hasUnmatchedCreates } from "../state/created-feature-matcher.js";
+import { findUnmatchedCreates } from "../state/created-feature-matcher.js";
 import { type Baseline, hashOfSettings, type MapState, type NewBaselineEntry } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { OpenPlan, PlanHeader, PlanMode, SyncKey } from "./plan.js";
@@ -100,8 +100,10 @@ export function prepareSyncIfChanged(
     const prepared = await compareTraced(sides, undefined, (key, entries) =>
       openBaselineFor(run.state, request, key).saveEntries(entries),
     );
-    await records.check(prepared.plan);
-    records.settle(prepared.keyChoice?.key.by === "id" && !hasUnmatchedCreates(workspace));
+    const isById = prepared.keyChoice?.key.by === "id";
+    const unmatched = () => (isById ? findUnmatchedCreates(workspace) : [][Symbol.iterator]());
+    await records.check(prepared.plan, unmatched);
+    records.settle(isById && unmatched().next().done === true);
     return prepared;
   });
 }

@@ -5,7 +5,13 @@ import type { KeyedRow } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
 import type { Position } from "../../model/geometry.js";
 import type { Statement } from "../../sqlite/index.js";
-import { isLooselyEqual, isReformatted, normalizeLoosely, withoutOtherProperties } from "../diff/loose-equality.js";
+import {
+  isLooselyEqual,
+  isReformatted,
+  isSameValue,
+  normalizeLoosely,
+  withoutOtherProperties,
+} from "../diff/loose-equality.js";
 import { readMapFeature, readPlanned } from "../diff/read-rows.js";
 import { shortDigestLength } from "../journal/backup.js";
 import type { OpenPlan, PlannedFeature } from "../plan/plan.js";
@@ -33,6 +39,9 @@ function firstPosition(geometry: PlannedFeature["geometry"]): readonly Position[
 /** Candidates that are compared for one feature: many can have the same geometry, or the same properties. */
 const maxCandidates = 100;
 
+/** Sets of names that features were sent with, for each of which the candidates are indexed once. */
+const maxNameSets = 16;
+
 const rowsAtOnce = 1000;
 
 /** All rows of a statement that selects those behind a sequence number; the table may change meanwhile. */
@@ -45,12 +54,24 @@ function* inPortions<T extends { readonly seq: number }>(select: Statement<[numb
   }
 }
 
+/** Names of the properties that have a value, sorted. */
+const namesOfValues = ({ properties }: PlannedFeature): string[] =>
+  Object.keys(properties)
+    .filter((name) => !isSameValue(properties[name], null))
+    .sort();
+
+const countSameValues = (sent: PlannedFeature, held: PlannedFeature): number =>
+  Object.keys(sent.properties).filter((name) => isSameValue(sent.properties[name], held.properties[name])).length;
+
 /** Map features unknown to the plan, found by their content; each is returned once. */
 export class CreatedFeatureMatcher {
   private readonly byDigest: Statement;
   private readonly byShape: Statement;
   private readonly byPlace: Statement;
+  private readonly bySent: Statement;
   private readonly removeCandidate: Statement;
+  /** Numbers of the indexed sets of names. */
+  private readonly nameSets = new Map<string, number>();
 
   private constructor(
     private readonly workspace: Workspace,
@@ -65,6 +86,10 @@ export class CreatedFeatureMatcher {
     this.byDigest = select("content", 1);
     this.byShape = select("shape", maxCandidates);
     this.byPlace = select("place", maxCandidates);
+    this.bySent = database.prepare(
+      `SELECT map.* FROM created_values AS one JOIN created USING (seq) JOIN map USING (seq)
+       WHERE names = ? AND one.content = ? ORDER BY seq LIMIT ${maxCandidates}`,
+    );
     this.removeCandidate = database.prepare("DELETE FROM created WHERE seq = ?");
   }
 
@@ -88,7 +113,10 @@ export class CreatedFeatureMatcher {
       CREATE TEMP TABLE created (seq INTEGER PRIMARY KEY, content TEXT NOT NULL, shape BLOB NOT NULL, place BLOB NOT NULL);
       CREATE INDEX temp.created_content ON created (content);
       CREATE INDEX temp.created_shape ON created (shape);
-      CREATE INDEX temp.created_place ON created (place);`);
+      CREATE INDEX temp.created_place ON created (place);
+      DROP TABLE IF EXISTS temp.created_values;
+      CREATE TEMP TABLE created_values (names INTEGER NOT NULL, content BLOB NOT NULL, seq INTEGER NOT NULL,
+        PRIMARY KEY (names, content, seq)) WITHOUT ROWID;`);
     const select = database.prepare<[number], KeyedRow>(
       `SELECT * FROM map WHERE seq > ? AND ${condition} ORDER BY seq LIMIT ${rowsAtOnce}`,
     );
@@ -103,10 +131,15 @@ export class CreatedFeatureMatcher {
 
   /**
    * Finds a feature with the same content; or else one that a service has stored in its own way: with rounded coordinates,
-   * with properties of its own, or with values in another format if no other feature has the same geometry.
+   * with properties of its own, or with values in another format if no other feature with the same geometry has as many
+   * of the values.
    */
   find(feature: PlannedFeature): KeyedRow | null {
-    const row = this.findEqual(feature) ?? this.findSameShape(feature) ?? this.findSamePlace(feature);
+    const row =
+      this.findEqual(feature) ??
+      this.findSameValues(feature) ??
+      this.findReformatted(feature) ??
+      this.findSamePlace(feature);
     if (row) this.removeCandidate.run(row.seq);
     return row ?? null;
   }
@@ -115,17 +148,57 @@ export class CreatedFeatureMatcher {
     return this.byDigest.get(digestText(canonicalFeature(feature, this.rounding))) as KeyedRow | undefined;
   }
 
-  private findSameShape(feature: PlannedFeature): KeyedRow | undefined {
+  /** A feature with the values that were sent, and others that the service has added. */
+  private findSameValues(feature: PlannedFeature): KeyedRow | undefined {
+    const names = namesOfValues(feature);
+    const number = this.indexByNames(names);
+    if (number === null) return undefined;
+    const rows = this.bySent.all(number, this.contentOf(feature, names)) as KeyedRow[];
+    return rows.find((row) => isLooselyEqual(feature, this.heldOf(row, feature), this.rounding));
+  }
+
+  /** Indexes the candidates by their geometry and the values of some properties. @returns null if there are too many sets */
+  private indexByNames(names: readonly string[]): number | null {
+    const text = JSON.stringify(names);
+    const known = this.nameSets.get(text);
+    if (known !== undefined) return known;
+    if (this.nameSets.size === maxNameSets) return null;
+    const number = this.nameSets.size;
+    this.nameSets.set(text, number);
+    const { database, map } = this.workspace;
+    const select = database.prepare<[number], KeyedRow>(
+      `SELECT map.* FROM created JOIN map USING (seq) WHERE seq > ? ORDER BY seq LIMIT ${rowsAtOnce}`,
+    );
+    const add = database.prepare("INSERT INTO created_values VALUES (?, ?, ?)");
+    for (const row of inPortions(select)) add.run(number, this.contentOf(readMapFeature(map, row), names), row.seq);
+    return number;
+  }
+
+  /** Of the features with the same geometry, the one with the most values as they were sent; none if there are several. */
+  private findReformatted(feature: PlannedFeature): KeyedRow | undefined {
     const rows = this.byShape.all(this.shapeOf(feature)) as KeyedRow[];
-    const held = rows.map((row) => withoutOtherProperties(readMapFeature(this.workspace.map, row), feature));
-    const index = held.findIndex((one) => isLooselyEqual(feature, one, this.rounding));
-    if (index >= 0) return rows[index];
-    return rows.length === 1 && isReformatted(feature, held[0]!, this.rounding) ? rows[0] : undefined;
+    if (rows.length === maxCandidates) return undefined;
+    const likely = rows.flatMap((row) => {
+      const held = this.heldOf(row, feature);
+      return isReformatted(feature, held, this.rounding) ? [{ row, equal: countSameValues(feature, held) }] : [];
+    });
+    likely.sort((one, other) => other.equal - one.equal);
+    return likely[0] && likely[0].equal !== likely[1]?.equal ? likely[0].row : undefined;
+  }
+
+  /** A candidate as the map has it, without what the service has added. */
+  private heldOf(row: KeyedRow, sent: PlannedFeature): PlannedFeature {
+    return withoutOtherProperties(readMapFeature(this.workspace.map, row), sent);
   }
 
   private findSamePlace(feature: PlannedFeature): KeyedRow | undefined {
     const rows = this.byPlace.all(this.placeOf(feature)) as KeyedRow[];
     return rows.find((row) => isLooselyEqual(feature, readMapFeature(this.workspace.map, row), this.rounding));
+  }
+
+  private contentOf({ geometry, properties }: PlannedFeature, names: readonly string[]): Buffer {
+    const values = Object.fromEntries(names.map((name) => [name, properties[name]]));
+    return hashOf(`${canonicalGeometry(geometry, this.rounding)}\n${normalizeLoosely(values)}`);
   }
 
   private shapeOf({ geometry }: PlannedFeature): Buffer {
@@ -240,9 +313,19 @@ function hasConfirmedCreates({ database }: Workspace): boolean {
   return hasTable && database.prepare("SELECT 1 FROM temp.confirmed LIMIT 1").get() !== undefined;
 }
 
-/** Whether features that an earlier run created, and that the map shows, match nothing in this one. */
-export function hasUnmatchedCreates(workspace: Workspace): boolean {
-  if (!hasConfirmedCreates(workspace)) return false;
-  const sql = `SELECT 1 FROM map WHERE id IN (SELECT id FROM confirmed) AND ${unmatched.map} LIMIT 1`;
-  return workspace.database.prepare(sql).get() !== undefined;
+/** A feature that an earlier run created, and that matches nothing in this one. */
+export interface UnmatchedCreate {
+  readonly id: string;
+  /** Short digest of the feature as the map shows it. */
+  readonly digest: string;
+}
+
+/** Features that an earlier run created, and that the map shows, but that match nothing in this one. */
+export function* findUnmatchedCreates(workspace: Workspace): Generator<UnmatchedCreate> {
+  if (!hasConfirmedCreates(workspace)) return;
+  const select = workspace.database.prepare<[number], UnmatchedCreate & { readonly seq: number }>(
+    `SELECT seq, id, substr(digest, 1, ${shortDigestLength}) AS digest FROM map
+     WHERE seq > ? AND id IN (SELECT id FROM confirmed) AND ${unmatched.map} ORDER BY seq LIMIT ${rowsAtOnce}`,
+  );
+  yield* inPortions(select);
 }

@@ -24,20 +24,27 @@ import type { Baseline, NewBaselineEntry, StoredBaseline } from "./map-state.js"
 /** State rows per transaction. */
 const writeBatchSize = 1000;
 
+/** What the map shows of a plan. */
+export interface BaselineUpdate {
+  /** Whether the map is exactly as planned, without other changes since the plan was made. */
+  readonly isAsPlanned: boolean;
+  /** Whether the baseline has the ids of all created features that only their ids identify. */
+  readonly areCreatesMatched: boolean;
+}
+
 /**
  * Updates the baseline.
  * @param after the map as read after the plan's creates and updates, with keys filled in. Changes that it does not show
  * were not applied and get no entry
  * @param record receives created and updated features that the map shows differently from how they were sent, for
  * example with fewer decimals
- * @returns whether the map is exactly as planned, without other changes since the plan was made
  */
 export async function updateBaseline(
   plan: OpenPlan,
   after: Pick<MapReread, "workspace" | "snapshot">,
   state: StoredBaseline,
   record: CreationRecorder = nullRecorder,
-): Promise<boolean> {
+): Promise<BaselineUpdate> {
   const { key, settings } = plan.header;
   const rounding = roundingForPrecision(settings.precision);
   const created = key?.by === "id" ? await CreatedFeatureMatcher.create(plan, after.workspace, rounding) : null;
@@ -59,7 +66,7 @@ export async function updateBaseline(
     }
   await builder.flushAlteredDigests(record);
   state.saveEntries(agreements);
-  return builder.isAsPlanned();
+  return { isAsPlanned: builder.isAsPlanned(), areCreatesMatched: builder.areCreatesMatched };
 }
 
 type ActionOfKind<A extends PlanAction["action"]> = Extract<PlanAction, { readonly action: A }>;
@@ -81,6 +88,7 @@ class BaselineBuilder {
   private presentCount = 0;
   private readonly wasEmpty: boolean;
   private isConfirmed = true;
+  areCreatesMatched = true;
   /** Digests of created and updated features, by id. */
   readonly alteredDigests = new Map<string, string>();
 
@@ -141,6 +149,7 @@ class BaselineBuilder {
     const entry = row
       ? this.buildRowEntry(row, () => create.action.feature, agreement, this.createdMatcher ? row.id : null)
       : null;
+    if (this.createdMatcher && !row) this.areCreatesMatched = false;
     this.isConfirmed &&= entry?.isConfirmed === true;
     if (row?.id && entry?.isConfirmed && row.digest !== agreement.sent) this.alteredDigests.set(row.id, row.digest);
     return entry;

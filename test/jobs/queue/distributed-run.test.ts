@@ -203,6 +203,23 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
+  test("a map that was enqueued days ago, or by a clock that is behind, is synchronized", async () => {
+    const map = await world.newMap();
+    put("behind.csv", pointsCsv("a", "b"));
+    const step = `{name: sync, source: behind.csv, target: {map: ${map}, remoteField: name}}`;
+    put("behind.yaml", `name: behind\nsteps:\n  - ${step}\n`);
+    const running = runThere("behind.yaml");
+    const client = fleet.redis.client();
+    const queues = `${fleet.prefix}:queues`;
+    await waitUntil(async () => (await client.zcard(queues)) > 0);
+    for (const name of await client.zrange(queues, 0, -1))
+      await client.zadd(queues, String(Date.now() - 3 * 86_400_000), name);
+    await fleet.worker("late");
+    expect((await running).status).toBe(0);
+    expect(await world.features(map)).toHaveLength(2);
+    client.disconnect();
+  });
+
   test("two jobs that write to the same map do so one after the other", async () => {
     const map = await world.newMap();
     for (const job of ["a", "b"]) {

@@ -89,6 +89,16 @@ describe("reading", () => {
     expect(service.requestCount.GET).toBe(1);
   });
 
+  test.each<[number, string]>([
+    [403, "remote-unavailable"],
+    [404, "remote-map-missing"],
+    [410, "remote-map-missing"],
+  ])("a later page is the end of the map after 404 or 410 only: %i", async (status, code) => {
+    server.answer(plain(status));
+    await expect(map.page(2)).rejects.toMatchObject({ code });
+    expect(service.requestCount.GET).toBe(1);
+  });
+
   test("the client limits the wait between retries", async () => {
     open({ timeout: 100, retries: 0 });
     server.answer(silent);

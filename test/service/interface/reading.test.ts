@@ -121,8 +121,9 @@ describe("reading", () => {
       const { etag } = (await get()).headers;
       expect((await get("", { "if-match": etag })).status).toBe(200);
       await service().create(point());
-      const { status, json } = await get("", { "if-match": etag });
+      const { status, json, headers } = await get("", { "if-match": etag });
       expect([status, json.code]).toEqual([412, "precondition-failed"]);
+      expect(headers.etag).toBe((await get()).headers.etag);
     });
 
     test("4.2 GET compresses responses on request, with a separate ETag (RFC 9110, 8.8.3.3)", async () => {

@@ -1,5 +1,7 @@
 /** Map Features Service Interface, sections 2.5, 4.1 and 5: tokens (RFC 6749, RFC 7009, RFC 8414). */
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
+import { ByteBudget } from "../../../src/service/limits/byte-budget.js";
 import { sendRawParts } from "../raw-request.js";
 import { describeOnEveryStore, point, type ServiceFixture } from "../service-fixture.js";
 
@@ -200,6 +202,30 @@ describe("tokens", () => {
       await store.revokeCredential({ account: ann.account, credential: ann.credential, now });
       socket.write(body.slice(9));
       expect(await response).toMatch(/^HTTP\/1\.1 401 .*invalid-token/s);
+      expect(await store.map(map)).toMatchObject({ features: 0 });
+    });
+
+    test("5 a token that is revoked while the request waits for memory does not write", async () => {
+      const { app, store, map, ann, now } = service();
+      const { wait } = ByteBudget.prototype;
+      vi.spyOn(ByteBudget.prototype, "wait").mockImplementation(async function (this: ByteBudget, ...request) {
+        await store.revokeCredential({ account: ann.account, credential: ann.credential, now });
+        await pause(150);
+        return wait.apply(this, request);
+      });
+      const body = JSON.stringify({ features: [point()] });
+      const head = [
+        `POST ${service().path} HTTP/1.1`,
+        "Host: x",
+        "Connection: close",
+        `Authorization: Bearer ${ann.token}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ];
+      // In one packet: the body is complete when the token is checked.
+      const { response } = await sendRawParts(app, `${head.join("\r\n")}\r\n\r\n${body}`);
+      expect(await response).toMatch(/^HTTP\/1\.1 401 .*invalid-token/s);
+      vi.restoreAllMocks();
       expect(await store.map(map)).toMatchObject({ features: 0 });
     });
 

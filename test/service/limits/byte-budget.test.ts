@@ -26,6 +26,18 @@ test("released bytes are free again, even if released twice", () => {
   second();
 });
 
+test("a part of the bytes can be returned early", () => {
+  const budget = new ByteBudget(100);
+  const release = budget.take("ann", 80)!;
+  release(30);
+  expect(budget.used).toBe(30);
+  release(50);
+  expect(budget.used).toBe(30);
+  release();
+  release();
+  expect(budget.used).toBe(0);
+});
+
 test("an account that holds nothing may take all free bytes, and more than the budget if it is alone", () => {
   const budget = new ByteBudget(100);
   const large = budget.take("ann", 500)!;

@@ -25,6 +25,13 @@ test("an active session ends after seven days", async () => {
   expect((await owner.get("/maps")).statusCode).toBe(303);
 });
 
+test("a session that a clock ahead of time started ends once the clock is corrected", async () => {
+  const { owner, clock } = await openPagesAs("ada@example.org");
+  expect((await owner.get("/maps")).statusCode).toBe(200);
+  clock.now -= 365 * 24 * hour;
+  expect((await owner.get("/maps")).statusCode).toBe(303);
+});
+
 test("session lifetimes can be configured", async () => {
   const settings = { sessionIdleSeconds: 60, sessionSeconds: 90 };
   const { owner, clock } = await openPagesAs("ada@example.org", { settings });

@@ -46,7 +46,7 @@ async function agree(plan: OpenPlan, after: readonly FeatureInput[], key: SyncKe
     fields: new Map(),
     kinds: [],
   };
-  return await updateBaseline(plan, { workspace, snapshot }, compared);
+  return (await updateBaseline(plan, { workspace, snapshot }, compared)).isAsPlanned;
 }
 
 const source = [pointFeature(10.1234567, 50, { ref: "a", n: 1 }), pointFeature(11.7654321, 51, { ref: "b", n: 2 })];

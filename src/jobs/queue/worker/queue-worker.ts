@@ -79,8 +79,11 @@ const lockRenewals = 4;
 /** How long a worker listens to a map queue without jobs. */
 const mapQueueIdleMs = 60_000;
 
-/** Age of the latest job after which workers do not look into a map queue. */
+/** Age of the latest job after which workers look into a map queue less often. */
 const mapQueueMaxAgeMs = 24 * 3600 * 1000;
+
+/** Older map queues that each poll looks into. */
+const olderQueuesPerPoll = 100;
 
 /** Time limit for stopping processes and returning their jobs to Redis. */
 const shutdownTimeoutMs = 15_000;
@@ -93,6 +96,8 @@ export class QueueWorker {
   /** Recent cancellations by time, for jobs that arrive after their cancellation. */
   private readonly cancelled = new Map<string, number>();
   private readonly timers: NodeJS.Timeout[] = [];
+  /** Where the next poll goes on among the older queues. */
+  private olderQueues = 0;
   private readonly counts = { done: 0, failed: 0 };
   private isDisconnected = false;
   private closing = false;
@@ -255,7 +260,8 @@ export class QueueWorker {
     const now = Date.now();
     const key = queuesKey(this.settings.prefix);
     for (const [name, at] of this.cancelled) if (now - at > mapQueueIdleMs) this.cancelled.delete(name);
-    const names = await this.redis.zrangebyscore(key, now - mapQueueMaxAgeMs, "+inf");
+    const recent = await this.redis.zrangebyscore(key, now - mapQueueMaxAgeMs, "+inf");
+    const names = [...recent, ...(await this.nextOlderQueues(key, now))];
     for (const name of names.filter((one) => isMapQueue(one) && isOfThisVersion(one))) {
       const known = this.workers.get(name);
       const isBusy = await this.hasWork(name);
@@ -267,7 +273,30 @@ export class QueueWorker {
       this.workers.delete(name);
       await worker.close();
     }
-    await this.redis.zremrangebyscore(key, 0, now - resultRetention * 1000);
+  }
+
+  /**
+   * Some of the queues whose latest job seems old, in turn: it may have waited that long for a worker, or the clock of the
+   * run that enqueued it is behind. Removes those whose results are gone.
+   */
+  private async nextOlderQueues(key: string, now: number): Promise<string[]> {
+    const range = [
+      "-inf",
+      `(${now - mapQueueMaxAgeMs}`,
+      "WITHSCORES",
+      "LIMIT",
+      this.olderQueues,
+      olderQueuesPerPoll,
+    ] as const;
+    const found = await this.redis.zrangebyscore(key, ...range);
+    const names: string[] = [];
+    for (let i = 0; i < found.length; i += 2) {
+      const [name, score] = [found[i]!, Number(found[i + 1])];
+      if (score >= now - resultRetention * 1000 || (await this.hasWork(name))) names.push(name);
+      else await this.redis.zrem(key, name);
+    }
+    this.olderQueues = found.length < 2 * olderQueuesPerPoll ? 0 : this.olderQueues + names.length;
+    return names;
   }
 
   private async pollLostWorkers(): Promise<void> {

@@ -1,4 +1,11 @@
-import type { AccessResult, Bearer, MapListRequest, MapStore, StoredMap } from "../contract.js";
+import {
+  type AccessResult,
+  type Bearer,
+  type MapListRequest,
+  type MapStore,
+  maxTokenLifetimeMs,
+  type StoredMap,
+} from "../contract.js";
 import { createMapVersion, randomStamp } from "../map-version.js";
 import type { Database, QueryRunner } from "./database.js";
 import { uuidParameter } from "./uuid-parameter.js";
@@ -89,12 +96,13 @@ async function checkAccess(
       LEFT JOIN (
         SELECT c.account, a.email, c.id AS credential, t.expires FROM tokens t
           JOIN credentials c ON c.number = t.credential JOIN accounts a ON a.id = c.account
-        WHERE t.hash = $1 AND t.expires > $2 AND c.revoked IS NULL
+        WHERE t.hash = $1 AND t.expires > $2 AND t.expires <= $4 AND c.revoked IS NULL
       ) b ON true
       LEFT JOIN (maps m JOIN accounts a ON a.id = m.owner) ON m.id = $3`,
     tokenHash,
     now,
     uuidParameter(map),
+    now + maxTokenLifetimeMs,
   );
   const { account, email, credential, expires, ...found } = row!;
   return {

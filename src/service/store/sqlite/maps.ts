@@ -1,4 +1,4 @@
-import type { Bearer, MapListRequest, StoredMap } from "../contract.js";
+import { type Bearer, type MapListRequest, maxTokenLifetimeMs, type StoredMap } from "../contract.js";
 import { createMapVersion, randomStamp } from "../map-version.js";
 import type { Connection } from "./connection.js";
 import type { SyncStoreMethods } from "./store-methods.js";
@@ -36,9 +36,10 @@ export function mapReadMethods(db: Connection): SyncStoreMethods<"map" | "maps" 
         db.get<Bearer>(
           `SELECT c.account, a.email, c.id AS credential, t.expires FROM tokens t
           JOIN credentials c ON c.number = t.credential JOIN accounts a ON a.id = c.account
-          WHERE t.hash = ? AND t.expires > ? AND c.revoked IS NULL`,
+          WHERE t.hash = ? AND t.expires > ? AND t.expires <= ? AND c.revoked IS NULL`,
           tokenHash,
           now,
+          now + maxTokenLifetimeMs,
         ) ?? null,
       map: map === null ? null : findMap(db, map),
     }),

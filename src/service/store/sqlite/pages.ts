@@ -37,6 +37,9 @@ export function readPage(db: Connection, request: PageRequest): FeaturePage | nu
   })();
 }
 
+/** No map has as many features: a place has 40 bits for the number of a feature in its map (`feature-place.ts`). */
+const maxSeq = 2 ** 40 - 1;
+
 const emptyPage: StoredPageRow = { count: 0, bytes: 0, first: null, last: null, text: null };
 
 export const toPageMetadata = (
@@ -108,7 +111,7 @@ export function queryPage(
         WHERE place >= @map << 40 | @from AND place < (@map + 1) << 40 ORDER BY place LIMIT @size OFFSET @skip
       )
     )`,
-    { map, from, skip, size, maxBytes },
+    { map, from: Math.min(from, maxSeq), skip, size, maxBytes },
   )!;
 }
 

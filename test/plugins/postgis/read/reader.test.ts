@@ -263,6 +263,21 @@ describe.runIf(database)("reading", () => {
     expect(await sql("SELECT count(*)::int AS n FROM moving")).toEqual([{ n: 25999 }]);
   });
 
+  test("a table without a declared SRID keeps its geometries while another session locks it", async () => {
+    await sql("CREATE TABLE locked AS SELECT n, ST_SetSRID(ST_Point(n, 0), 4326) AS g FROM generate_series(1, 3) AS n");
+    // Longer than the query for the SRID may take.
+    const locking = sql("BEGIN; LOCK TABLE locked; SELECT pg_sleep(8); COMMIT");
+    await expect
+      .poll(() => sql("SELECT 1 FROM pg_locks WHERE relation = 'locked'::regclass AND mode = 'AccessExclusiveLock'"))
+      .toHaveLength(1);
+    const report = await convert(
+      { inputs: [address], output: join(folder, "locked.geojsonl"), to: "geojsonseq", layers: ["locked"], workers: 1 },
+      createTestHost(),
+    );
+    await locking;
+    expect([report.read, report.withoutGeometry, report.notices]).toEqual([3, 0, []]);
+  });
+
   test.runIf(hasOgr)("what ogr2ogr writes is what we read", async () => {
     for (const name of ["capitals", "parks", "rivers"]) {
       const input = join(samples, `${name}.geojson`);

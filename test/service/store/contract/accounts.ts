@@ -151,6 +151,16 @@ export function describeAccounts(open: OpenStore): void {
       });
     });
 
+    test("of a clock that was ahead are not valid once it is corrected", async () => {
+      const store = await open();
+      const ada = await insertAccount(store);
+      const credential = await aCredential(store, ada);
+      await aToken(store, credential, "token", testTime + 365 * 24 * hour);
+      const access = (now: number) => store.access({ tokenHash: hashOf("token"), map: null, now });
+      expect((await access(testTime)).bearer).toBeNull();
+      expect((await access(testTime + 365 * 24 * hour - 60_000)).bearer).not.toBeNull();
+    });
+
     test("are revoked by their own client only (RFC 7009, 2.1)", async () => {
       const store = await open();
       const ada = await insertAccount(store);

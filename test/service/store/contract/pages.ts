@@ -68,7 +68,7 @@ export function describePages(open: OpenStore): void {
         expect(page.text).toHaveLength(0);
       }
       await fill(store, map, 20);
-      for (const range of [{ page: 3 }, { page: Number.MAX_SAFE_INTEGER }, { after: 1e9 }]) {
+      for (const range of [{ page: 3 }, { page: Number.MAX_SAFE_INTEGER }, { after: 1e9 }, { after: 2 ** 40 }]) {
         expect(await store.page({ map, size: 10, ...range })).toMatchObject(empty(1));
       }
       expect(await store.page({ map: randomUUID(), size: 10, page: 1 })).toBeNull();
