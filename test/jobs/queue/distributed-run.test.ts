@@ -212,7 +212,7 @@ describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
     const client = fleet.redis.client();
     const queues = `${fleet.prefix}:queues`;
     await waitUntil(async () => (await client.zcard(queues)) > 0);
-    for (const name of await client.zrange(queues, 0, -1))
+    for (const name of await client.zrangebyscore(queues, "-inf", "+inf"))
       await client.zadd(queues, String(Date.now() - 3 * 86_400_000), name);
     await fleet.worker("late");
     expect((await running).status).toBe(0);
