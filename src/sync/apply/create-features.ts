@@ -96,7 +96,22 @@ function createRangeTest(ranges: readonly Range[]): (item: PlannedCreate) => boo
   };
 }
 
-/** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
+/**
+ * How long after a request without a response it is sent again with the same Idempotency-Key: services forget keys after
+ * a time that they do not tell, mostly a day, and would create the features twice.
+ */
+const replayedForMs = 60 * 60 * 1000;
+
+/** @param time of the request, ISO 8601; one in the future shows that the clock has been changed */
+function mayBeForgotten(time: string): boolean {
+  const age = Date.now() - Date.parse(time);
+  return !(age >= -60_000 && age <= replayedForMs);
+}
+
+/**
+ * Features that an earlier run did not send, followed by its uncertain batches, unchanged; the outcome of those that were
+ * sent long ago stays unknown.
+ */
 async function* unfinishedBatches(run: ApplyRun, journaled: JournaledRun): AsyncGenerator<WriteBatch> {
   const earlier = { ...journaled, uncertain: journaled.uncertain.filter(({ kind }) => kind === "create") };
   if (earlier.hasNames) return yield* unfinishedNamedBatches(run, earlier);
@@ -104,10 +119,15 @@ async function* unfinishedBatches(run: ApplyRun, journaled: JournaledRun): Async
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
   const excluded = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
   yield* createBatches(createsExcept(run, createRangeTest(excluded)), run);
-  for (const { first = 0, features, batch, idempotencyKey } of uncertain) {
+  for (const { first = 0, features, batch, idempotencyKey, time } of uncertain) {
     const items: BatchItem[] = [];
     for await (const group of readCreates(run.plan))
       items.push(...group.filter(({ ordinal }) => ordinal >= first && ordinal < first + features));
+    if (mayBeForgotten(time)) {
+      for (const { action } of items) await run.recordUnknown(action, "it was sent too long ago to be sent again");
+      await run.acknowledge(batch, "done");
+      continue;
+    }
     yield { items, idempotencyKey: idempotencyKey ?? run.createIdempotencyKey(), uncertainEntry: batch };
   }
 }

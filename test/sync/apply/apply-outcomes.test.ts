@@ -1,5 +1,5 @@
 /** Reports runs that cannot complete, without guessing outcomes and without deletes. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readJournal } from "../../../src/sync/journal/journal-reader.js";
@@ -103,6 +103,34 @@ describe("append mode", () => {
     expect((await target.rejected()).map(({ reject }) => (reject as { code: string }).code)).toEqual(
       Array(20).fill("outcome-unknown"),
     );
+  });
+
+  test("append mode does not send again what an interrupted run sent long ago, since services forget keys", async () => {
+    const target = await services.real.newTarget();
+    const aborter = new AbortController();
+    await target.sync(some(1, 1010), {
+      ...append,
+      fingerprint: "5c",
+      tools: {
+        signal: aborter.signal,
+        traffic: { concurrency: 1, retries: 1 },
+        onCheckpoint: (point) => {
+          if (point === "acknowledged") aborter.abort();
+        },
+      },
+    });
+    // As a run leaves it that was killed two hours ago, before the response.
+    const name = readdirSync(target.folder).find((one) => one.startsWith("journal"))!;
+    const path = join(target.folder, name);
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    const sent = lines.filter((line) => /"line":"(BEGIN|SENT)"/.test(line)).map((line) => JSON.parse(line) as object);
+    const time = new Date(Date.now() - 2 * 60 * 60 * 1000).toISOString();
+    writeFileSync(path, sent.map((line) => `${JSON.stringify({ ...line, time })}\n`).join(""));
+    const second = await target.sync(some(1, 1010), { ...append, fingerprint: "5c" });
+    expect([sent.length, second]).toMatchObject([
+      2,
+      { created: 10, unknown: 1000, error: { code: "outcome-unknown" } },
+    ]);
   });
 
   test("append mode continues after the features that an interrupted run created", async () => {
