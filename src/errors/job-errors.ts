@@ -84,6 +84,6 @@ export const jobErrors = {
   "append-interrupted": defineError<{ map: string }>(
     "unknown-outcome",
     (e) =>
-      `map ${e.map}: a worker ended during an append, so the outcome is unknown: compare the map with the source before running the job again, which appends the whole source`,
+      `map ${e.map}: a worker ended during an append, or Redis lost its job, so the outcome is unknown: compare the map with the source before running the job again, which appends the whole source`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

@@ -325,6 +325,21 @@ describe.runIf(hasRedis)("failures in distributed runs", { timeout: 600_000 }, (
     });
   });
 
+  test("an append to a map whose job Redis has lost is not repeated, since a worker may have done it", async () => {
+    const map = await world.newMap();
+    put("append.csv", "name,lon,lat\nx,1,1\n");
+    put("append.yaml", `name: m\nsteps:\n  - {name: a, source: append.csv, target: {map: ${map}, mode: append}}\n`);
+    const ran = runThere("append.yaml");
+    const client = fleet.redis.client();
+    await waitUntil(async () => (await client.keys(`${fleet.prefix}:map-*:prioritized`)).length > 0);
+    await client.del(...(await client.keys(`${fleet.prefix}:*`)));
+    await fleet.worker("w");
+    const { status, report } = await ran;
+    expect([status, report.steps[0]!.error?.code]).toEqual([12, "append-interrupted"]);
+    expect(await world.features(map)).toEqual([]);
+    client.disconnect();
+  });
+
   test("a worker shuts down on SIGTERM when Redis is stopped", async () => {
     const redis = await RedisServer.start();
     const flags = ["--queue", redis.url, "--shutdown-timeout", "1", "--concurrency", "1", "--json"];

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
 import type { Redis } from "ioredis";
+import type { GeoferryError } from "../../../errors.js";
 import { withAbort } from "../../../io/with-abort.js";
 import { version } from "../../../version.js";
 import { checkQueueKeys, checkQueueList } from "../check-keys.js";
@@ -35,6 +36,8 @@ export interface JobEntry {
   readonly options: JobsOptions;
   /** Input and step, for messages. */
   readonly label: string;
+  /** The failure of a job that Redis has lost and that must not run twice; null if it may. */
+  readonly lossError: GeoferryError | null;
 }
 
 /** Called with each job before and after it is removed; the removal fails if a worker has taken the job. */
@@ -294,6 +297,8 @@ export class JobDispatcher implements AsyncDisposable {
     if (waiting.missedChecks < 2 || !this.pending.has(key)) return;
     waiting.missedChecks = 0;
     if (await this.isRefused(entry)) return;
+    // The worker may have done it.
+    if (entry.lossError) return this.resolveJob(entry, { failure: toJobFailure(entry.lossError, null), attempts: 1 });
     const { parent: _, ...options } = entry.options;
     this.events.onNotice(`${entry.label}: Redis has lost the job; enqueuing it again`);
     await this.add([{ ...entry, options }]);
