@@ -199,7 +199,7 @@ describe("map folder", () => {
   });
 
   test("the map folder is the same for all notations of an address, and different for other maps", () => {
-    const one = ensureMapFolder(folder, "https://maps.example.org/", "ABC");
+    const one = ensureMapFolder(folder, "https://maps.example.org/", "abc");
     expect(ensureMapFolder(folder, "https://MAPS.example.org:443", "abc")).toBe(one);
     expect(ensureMapFolder(folder, "https://maps.example.org/other", "abc")).not.toBe(one);
     expect(ensureMapFolder(folder, "https://maps.example.org", "abd")).not.toBe(one);
