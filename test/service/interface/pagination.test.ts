@@ -117,7 +117,7 @@ describe("reading page by page", () => {
       await remove(ids.slice(0, 5));
       const token = "gft_another";
       const hash = (await import("../../../src/service/auth/secrets.js")).hashSecret(token);
-      await store.addToken({ hash, credential: ann.credential, created: now, expires: now + 7200 * 1000 });
+      await store.addToken({ hash, credential: ann.credential, created: now, expires: now + 3600 * 1000 });
       expect(numbersIn(await get(2, {}, { ...ann, token }))).toEqual(range(11, 20));
     });
 
