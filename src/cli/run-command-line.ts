@@ -86,7 +86,7 @@ async function parseArguments(argv: readonly string[]): Promise<ParsedCommand | 
   const options = command ? { ...common, ...command.options } : common;
   const typed = protectArguments(argv);
   const line = withEnvironment(typed, options, process.env);
-  // Also for the error of an invalid mode, whatever an earlier command set.
+  // Resets the mode of an earlier command of this process before `readColorMode` reports an invalid mode.
   setColorMode("auto");
   setColorMode(readColorMode(line));
   if (name !== null && command) {

@@ -81,7 +81,7 @@ export const syncApplyErrors = {
   "creates-not-matched": defineError<MapDetails & { features: number; id: string; path: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: ${formatCount(e.features, "feature")} that an earlier run created, such as ${e.id}, cannot be matched with the input, since the map shows their values in another form; nothing was sent, since that would create them again: match features by a property with --remote-field, or give the features of the input the ids of the map (geoferry pull); to create them once more, delete ${e.path}`,
+      `map ${e.map} of ${e.service}: ${formatCount(e.features, "feature")} that an earlier run created, such as ${e.id}, cannot be matched with the input, since the map shows their values in another format; nothing was sent, since that would create duplicates: match features by a property with --remote-field, or give the features of the input the ids of the map (geoferry pull); to create them once more, delete ${e.path}`,
   ),
   "deletes-not-applied": defineError<MapDetails & { features: number; id: string }>(
     "conflict",

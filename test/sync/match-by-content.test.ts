@@ -194,7 +194,7 @@ test("rows that only differ in values that the service stores in its own way sto
   expect(await world.features(map)).toHaveLength(3);
 });
 
-test("any number of rows to which the service adds a value are matched, in whatever order it lists them", async () => {
+test("a run matches more than a hundred equal geometries to which the service adds a property, in any page order", async () => {
   const map = await world.newMap();
   let count = 0;
   const numbered = storing((sent) => ({ ...sent, properties: { ...sent.properties, created: ++count } }));

@@ -14,8 +14,13 @@ export async function checkUpdatesCurrent(run: ApplyRun): Promise<void> {
   const { counts, header } = run.plan;
   // A map that changes with each reading is never as it was.
   if (counts.update === 0 || header.settings.singleRead) return;
-  if (await run.isProtectedByTags(async () => (await findPages(run)).size)) return;
-  const pages = await findPages(run);
+  let found: Promise<ReadonlySet<number>> | null = null;
+  const findPagesOnce = () => {
+    found ??= findPages(run);
+    return found;
+  };
+  if (await run.isProtectedByTags(async () => (await findPagesOnce()).size)) return;
+  const pages = await findPagesOnce();
   if (pages.size <= maxPages && (await arePagesCurrent(pages, run))) return;
   await using reading = await MapReread.read(run);
   for await (const update of readUpdates(run))

@@ -1,14 +1,13 @@
 /** Finds features on a map by the ids that they had at an earlier run. */
 import type { KeyedRow } from "../../compare/feature-side.js";
 import type { Workspace } from "../../compare/workspace.js";
+import { isUuid } from "../keys/key-value.js";
 
 /** The id that the last restore of a feature gave it; null if none did. */
 export type FindNewId = (id: string) => string | null;
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** UUIDs are the same in any letter case (RFC 9562, 4); other ids are not. */
-export const normalizeId = (id: string): string => (uuid.test(id) ? id.toLowerCase() : id);
+export const normalizeId = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
 /**
  * The map's features by ids of an earlier run: a feature that was deleted and restored since has another id, possibly
@@ -38,6 +37,6 @@ export class CurrentRows {
   }
 
   private findExactly(id: string): KeyedRow | undefined {
-    return this.byId.get(id) ?? (uuid.test(id) ? this.byLowerCaseId.get(id.toLowerCase()) : undefined);
+    return this.byId.get(id) ?? (isUuid(id) ? this.byLowerCaseId.get(id.toLowerCase()) : undefined);
   }
 }

@@ -108,11 +108,13 @@ class DiffPlanner {
     const { workspace, request, mode, key, source, baseline, onIdsFound } = input;
     this.tables = new ComparisonTables(workspace);
     this.changedContents = new ChangedContents(workspace, key);
-    if (key?.by === "id") assignContentNames(workspace);
-    // A list of features to delete names them by their ids only.
-    if (key?.by === "id" && mode !== "delete") {
-      if (baseline) restoreAssignedIds(workspace, baseline);
-      matchByContent(workspace, roundingForPrecision(request.precision), onIdsFound);
+    if (key?.by === "id") {
+      assignContentNames(workspace);
+      // A list of features to delete names them by their ids only.
+      if (mode !== "delete") {
+        if (baseline) restoreAssignedIds(workspace, baseline);
+        matchByContent(workspace, roundingForPrecision(request.precision), onIdsFound);
+      }
     }
     this.rounding = roundingForPrecision(request.precision);
     this.isPutCandidate =

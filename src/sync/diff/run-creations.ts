@@ -17,15 +17,17 @@ const tableDefinitions = `
   CREATE TABLE undo (seq INTEGER PRIMARY KEY, is_as_left INTEGER NOT NULL)`;
 
 /**
- * A map feature was created by the run if the run recorded its id, or the id that it had before later restores; or, if the run was interrupted and may have missed
- * the response, if it has a key that the run was about to create and that was not on the map before. It is unchanged
- * since the run if it has the content sent under its key (without keys, or by ids, instead of which the service gave new
- * ones: any content that was sent), or the content that the map showed right after the run.
+ * A map feature was created by the run if the run recorded its id, or the id that it had before later restores; or, if the
+ * run was interrupted and may have missed the response, if it has a key that the run was about to create and that was not
+ * on the map before. It is unchanged since the run if it has the content sent under its key (without keys, or by ids,
+ * instead of which the service gave new ones: any content that was sent), or the content that the map showed right after
+ * the run.
  */
 const findCreatedSql = (ended: boolean, byId: boolean): string => `
   INSERT INTO undo SELECT map.seq,
-    EXISTS (SELECT 1 FROM shown WHERE shown.id IN (
-        SELECT map.id UNION ALL SELECT created.id FROM created WHERE created.seq = map.seq) AND shown.digest = substr(map.digest, 1, ${shortDigestLength})) OR
+    EXISTS (SELECT 1 FROM shown
+      WHERE shown.id IN (SELECT map.id UNION ALL SELECT created.id FROM created WHERE created.seq = map.seq)
+        AND shown.digest = substr(map.digest, 1, ${shortDigestLength})) OR
     EXISTS (SELECT 1 FROM intended WHERE intended.digest = substr(map.digest, 1, ${shortDigestLength})
       ${byId ? "" : "AND (intended.key IS NULL OR intended.key = map.key)"})
   FROM map WHERE map.seq NOT IN (SELECT seq FROM matched) AND (

@@ -101,8 +101,8 @@ export function prepareSyncIfChanged(
       openBaselineFor(run.state, request, key).saveEntries(entries),
     );
     const isById = prepared.keyChoice?.key.by === "id";
-    const unmatched = () => (isById ? findUnmatchedCreates(workspace) : [][Symbol.iterator]());
-    await records.check(prepared.plan, unmatched);
+    const unmatched = () => findUnmatchedCreates(workspace);
+    await records.check(prepared.plan, isById ? unmatched : undefined);
     records.settle(isById && unmatched().next().done === true);
     return prepared;
   });

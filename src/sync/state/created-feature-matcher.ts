@@ -138,7 +138,7 @@ export class CreatedFeatureMatcher {
     const row =
       this.findEqual(feature) ??
       this.findSameValues(feature) ??
-      this.findReformatted(feature) ??
+      this.findMostEqual(feature) ??
       this.findSamePlace(feature);
     if (row) this.removeCandidate.run(row.seq);
     return row ?? null;
@@ -175,7 +175,7 @@ export class CreatedFeatureMatcher {
   }
 
   /** Of the features with the same geometry, the one with the most values as they were sent; none if there are several. */
-  private findReformatted(feature: PlannedFeature): KeyedRow | undefined {
+  private findMostEqual(feature: PlannedFeature): KeyedRow | undefined {
     const rows = this.byShape.all(this.shapeOf(feature)) as KeyedRow[];
     if (rows.length === maxCandidates) return undefined;
     const likely = rows.flatMap((row) => {

@@ -98,7 +98,10 @@ export function ensurePrivateFile(path: string): string {
   return path;
 }
 
-/** The folder of one map, which may not exist. @param map as `resolveMapId` returns it: other ids may differ in case only */
+/**
+ * The folder of one map, which may not exist.
+ * @param map as `resolveMapId` returns it: two ids that are no UUIDs may differ in case only
+ */
 export function mapFolder(root: string, service: string, map: string): string {
   const name = createHash("sha256")
     .update(`${normalizeServiceUrl(service)}\n${map}`)

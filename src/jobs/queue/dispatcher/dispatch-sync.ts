@@ -7,6 +7,7 @@ import type { Host } from "../../../pipeline/request.js";
 import type { SyncStep } from "../../job.js";
 import type { ItemReport } from "../../report/run-report.js";
 import { emptyFindingLists, toErrorReport } from "../../report/run-report.js";
+import { isRepeatable } from "../../steps/repeatable.js";
 import { statFiles } from "../input-names.js";
 import { errorFromFailure, type SourceFileStat } from "../job-payload.js";
 import { mapQueueName } from "../queue-names.js";
@@ -22,7 +23,10 @@ async function createSyncEntry(
   const { url: service, insecureHttp } = await distributedRun.settings.service();
   const { map } = step.request;
   const work = { kind: "sync", service, insecureHttp, state: distributedRun.stateId, sources } as const;
-  return distributedRun.createEntry(step, mapQueueName(service, map), work, `map:${map}`);
+  const entry = distributedRun.createEntry(step, mapQueueName(service, map), work, `map:${map}`);
+  return isRepeatable(step, "unknown-outcome")
+    ? entry
+    : { ...entry, lossError: createError("append-interrupted", { map }) };
 }
 
 /** Enqueues a step together with the jobs that must finish before it. */

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { createError } from "../../../errors.js";
 import { withAbort } from "../../../io/with-abort.js";
 import type { Host } from "../../../pipeline/request.js";
 import { ensureStateId } from "../../../sync/state/state-folder.js";
@@ -34,9 +33,6 @@ export interface DistributedRunOptions {
   readonly onNotice: (sentence: string) => void;
   readonly onProgress?: (progress: DistributedProgress) => void;
 }
-
-/** Features of an append have no key: if it ran twice, they would be created twice. */
-const isMapAppend = (step: Step): step is SyncStep => step.kind === "sync" && step.request.mode === "append";
 
 export class DistributedRun implements AsyncDisposable {
   private readonly runId = randomBytes(6).toString("hex");
@@ -132,7 +128,6 @@ export class DistributedRun implements AsyncDisposable {
     };
     return {
       ...{ queue, payload, label, id: jobId(this.jobKey, this.runId, this.nextJobNumber++) },
-      lossError: isMapAppend(step) ? createError("append-interrupted", { map: step.request.map }) : null,
       options: {
         attempts: step.retries + 1,
         backoff: { type: "exponential", delay: step.retryDelay },

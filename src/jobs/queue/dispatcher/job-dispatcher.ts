@@ -36,8 +36,8 @@ export interface JobEntry {
   readonly options: JobsOptions;
   /** Input and step, for messages. */
   readonly label: string;
-  /** The failure of a job that Redis has lost and that must not run twice; null if it may. */
-  readonly lossError: GeoferryError | null;
+  /** The failure of the job if Redis loses it; absent if it may run twice. */
+  readonly lossError?: GeoferryError;
 }
 
 /** Called with each job before and after it is removed; the removal fails if a worker has taken the job. */
@@ -297,7 +297,7 @@ export class JobDispatcher implements AsyncDisposable {
     if (waiting.missedChecks < 2 || !this.pending.has(key)) return;
     waiting.missedChecks = 0;
     if (await this.isRefused(entry)) return;
-    // The worker may have done it.
+    // A worker may have done it.
     if (entry.lossError) return this.resolveJob(entry, { failure: toJobFailure(entry.lossError, null), attempts: 1 });
     const { parent: _, ...options } = entry.options;
     this.events.onNotice(`${entry.label}: Redis has lost the job; enqueuing it again`);

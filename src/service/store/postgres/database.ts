@@ -140,7 +140,7 @@ export class Database implements QueryRunner {
   private readonly queue = new KeyedQueue();
   private readonly activeQueries = new Set<Promise<unknown>>();
   private closed = false;
-  /** Whether a write failed because the server's disk is full; whoever finds space again resets it. */
+  /** Whether a write failed because the server's disk is full; `Store.ping` resets it when the disk has space again. */
   isFull = false;
 
   private readonly limits: Limits;
